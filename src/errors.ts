@@ -29,8 +29,10 @@ export class ApiError extends Error {
   }
 }
 
-const error = (status: number) => (code: string, message: string, more: Partial<ErrorItem> = {}) =>
-  new ApiError(status, [{ code, message, ...more }])
+const error =
+  (status: number) =>
+  (code: string, message: string, more: Partial<ErrorItem> = {}) =>
+    new ApiError(status, [{ code, message, ...more }])
 
 export const badRequest = error(400)
 export const unauthorized = error(401)
