@@ -172,7 +172,7 @@ export function issueCertificate(
   { hosts, notBefore = Date.now() - SKEW_MS, notAfter = notBefore + 365 * DAY_MS, selfSigned }: CertificateRequest
 ): PemPair {
   const { spki, keyPem } = newKey()
-  const subject = commonName(hosts[0] ?? 'localhost')
+  const subject = commonName((hosts[0] ?? 'localhost').slice(0, 64))
   const authoritySpki = createPublicKey(authority.keyPem).export({ type: 'spki', format: 'der' })
   const certPem = signCertificate({
     subject,
