@@ -1,0 +1,274 @@
+/** The database for those who bring none: PostgreSQL from npm, run as a child process. See docs/decisions/0001. */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { open, readFile, rm, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import path from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type Binaries, findBinaries } from './embedded/binaries.ts'
+import {
+  cannotRun,
+  DATABASE_NAME,
+  DATABASE_USER,
+  ensureCluster,
+  environment,
+  readPassword,
+  runAs
+} from './embedded/cluster.ts'
+import { findPlace, type Place } from './embedded/place.ts'
+import { isAlive, isPostmasterOf, type Postmaster, readPostmaster } from './embedded/postmaster.ts'
+import { type Log, silentLog } from './log.ts'
+
+export interface EmbeddedOptions {
+  dataDir: string
+  log?: Log
+  connectionsMax?: number
+  /** False only for tests: faster, and a power failure may destroy the data. */
+  durable?: boolean
+  /** Leave the server running when we exit, for whoever comes next. */
+  detached?: boolean
+  /** Unix sockets, except where Node cannot use them. */
+  transport?: 'socket' | 'tcp'
+  /** Where root puts what another user must reach. */
+  sharedDirectories?: string[]
+}
+
+export interface Embedded {
+  url: string
+  /** The process id of the server now running. */
+  pid(): number
+  /** Stops the server, if it is ours to stop. */
+  stop(): Promise<void>
+}
+
+const START_TIMEOUT_MS = 120_000
+const POLL_MS = 10
+const RESTART_DELAYS_MS = [0, 100, 200, 500, 1_000, 2_000, 5_000]
+const ADOPTED_CHECK_MS = 500
+/** After this long a fast shutdown becomes an immediate one, which costs a recovery at the next start and no data. */
+const FAST_SHUTDOWN_MS = 8_000
+
+export async function startEmbedded(options: EmbeddedOptions): Promise<Embedded> {
+  const { log = silentLog, durable = true, transport = process.platform === 'win32' ? 'tcp' : 'socket' } = options
+  const place = await findPlace(path.resolve(options.dataDir), options.sharedDirectories)
+  const binaries = await findBinaries(place.user, options.sharedDirectories)
+  if (await ensureCluster(place, binaries, { transport, durable }))
+    log.info({ cluster: place.cluster }, 'database created')
+
+  const port = transport === 'tcp' ? await portFor(place) : 5432
+  const settings = serverSettings(place, { transport, durable, port, connectionsMax: options.connectionsMax ?? 100 })
+  const runner = new Runner(place, binaries, settings, log, options.detached ?? false)
+  await runner.ensureRunning()
+
+  const host = transport === 'tcp' ? '127.0.0.1' : encodeURIComponent(place.socketDirectory)
+  const login = transport === 'tcp' ? `${DATABASE_USER}:${await readPassword(place)}` : DATABASE_USER
+  return {
+    url: `postgres://${login}@${host}:${port}/${DATABASE_NAME}`,
+    pid: () => runner.pid,
+    stop: () => runner.stop()
+  }
+}
+
+/** Stops a server that an earlier Herald left behind. Returns whether there was one. */
+export async function stopLeftover(dataDir: string): Promise<boolean> {
+  const place = await findPlace(path.resolve(dataDir))
+  const postmaster = await runningPostmaster(place)
+  if (!postmaster) return false
+  await shutDown(postmaster.pid)
+  return true
+}
+
+interface SettingsOptions {
+  transport: 'socket' | 'tcp'
+  durable: boolean
+  port: number
+  connectionsMax: number
+}
+
+function serverSettings(place: Place, { transport, durable, port, connectionsMax }: SettingsOptions) {
+  return {
+    listen_addresses: transport === 'tcp' ? '127.0.0.1' : '',
+    port,
+    unix_socket_directories: transport === 'tcp' ? '' : place.socketDirectory,
+    unix_socket_permissions: '0700',
+    max_connections: connectionsMax,
+    shared_buffers: '128MB',
+    // No replicas and no archive: the least WAL that is safe.
+    wal_level: 'minimal',
+    max_wal_senders: 0,
+    max_wal_size: '1GB',
+    checkpoint_timeout: '15min',
+    jit: 'off',
+    log_checkpoints: 'off',
+    log_timezone: 'UTC',
+    timezone: 'UTC',
+    cluster_name: 'herald',
+    ...(durable ? {} : { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off', autovacuum_naptime: '1min' })
+  }
+}
+
+class Runner {
+  pid = 0
+  readonly #place: Place
+  readonly #binaries: Binaries
+  readonly #settings: Record<string, string | number>
+  readonly #log: Log
+  readonly #detached: boolean
+  #stopping = false
+  #ours = false
+  #adoptedCheck: NodeJS.Timeout | undefined
+
+  constructor(
+    place: Place,
+    binaries: Binaries,
+    settings: Record<string, string | number>,
+    log: Log,
+    detached: boolean
+  ) {
+    this.#place = place
+    this.#binaries = binaries
+    this.#settings = settings
+    this.#log = log
+    this.#detached = detached
+  }
+
+  /** Uses the server that runs on this cluster, or starts one. Of two Heralds that try, PostgreSQL's lock file picks one. */
+  async ensureRunning() {
+    const deadline = performance.now() + START_TIMEOUT_MS
+    for (let attempt = 0; ; attempt++) {
+      const running = await runningPostmaster(this.#place)
+      try {
+        if (running) return await this.#adopt(running, deadline)
+        return await this.#launch(deadline)
+      } catch (error) {
+        const delay = RESTART_DELAYS_MS[attempt]
+        if (delay === undefined || performance.now() > deadline) throw error
+        // Another Herald may have won the race, or backends of a killed server are still letting go of its memory.
+        await sleep(delay)
+      }
+    }
+  }
+
+  async #adopt(running: Postmaster, deadline: number) {
+    await waitUntilReady(this.#place, running.pid, () => isAlive(running.pid), deadline)
+    this.pid = running.pid
+    const owner = Number(await readFile(this.#place.ownerFile, 'utf8').catch(() => '0'))
+    this.#ours = !this.#detached && !(owner > 0 && owner !== process.pid && isAlive(owner))
+    if (this.#ours) await this.#signOwner()
+    this.#log.info({ pid: this.pid, ours: this.#ours }, 'using the PostgreSQL that already runs on this data directory')
+    if (this.#detached) return
+    this.#adoptedCheck = setInterval(() => {
+      if (isAlive(running.pid)) return
+      clearInterval(this.#adoptedCheck)
+      void this.#restart('PostgreSQL, started by another Herald, has stopped')
+    }, ADOPTED_CHECK_MS)
+    this.#adoptedCheck.unref()
+  }
+
+  async #launch(deadline: number) {
+    // Whatever the file names is not our server (isPostmasterOf), and PostgreSQL might take it for one.
+    await rm(path.join(this.#place.cluster, 'postmaster.pid'), { force: true })
+    const logFile = await open(this.#place.logFile, 'w', 0o600)
+    const args = Object.entries(this.#settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])
+    let child: ChildProcess
+    try {
+      child = spawn(this.#binaries.postgres, ['-D', this.#place.cluster, ...args], {
+        cwd: this.#place.home,
+        env: environment(),
+        // A session of its own: Ctrl-C in the terminal is for us, and we stop the database when we are done with it.
+        detached: true,
+        stdio: ['ignore', logFile.fd, logFile.fd],
+        ...runAs(this.#place.user)
+      })
+    } finally {
+      await logFile.close()
+    }
+    let failure: Error | undefined
+    child.on('error', (error) => (failure = cannotRun(this.#binaries.postgres, error)))
+    child.on('exit', (code, signal) => (failure ??= new Error(`PostgreSQL has exited (${signal ?? code})`)))
+    child.unref()
+    try {
+      await waitUntilReady(this.#place, child.pid ?? 0, () => failure === undefined, deadline)
+    } catch (error) {
+      const output = await readFile(this.#place.logFile, 'utf8').catch(() => '')
+      throw new Error(`${(failure ?? (error as Error)).message}\n${output.trim().slice(-2_000)}`, { cause: error })
+    }
+    this.pid = child.pid!
+    this.#ours = !this.#detached
+    if (this.#detached) return
+    await this.#signOwner()
+    const exited = () => void this.#restart('PostgreSQL has stopped unexpectedly')
+    if (failure) exited()
+    else child.on('exit', exited)
+  }
+
+  #signOwner() {
+    return writeFile(this.#place.ownerFile, `${process.pid}\n`, { mode: 0o600 })
+  }
+
+  async #restart(reason: string) {
+    if (this.#stopping) return
+    this.#log.error({ log: this.#place.logFile }, `${reason}; starting it again`)
+    for (let attempt = 0; !this.#stopping; attempt++) {
+      try {
+        await this.ensureRunning()
+        this.#log.info({ pid: this.pid }, 'PostgreSQL runs again')
+        return
+      } catch (error) {
+        this.#log.error({ err: error }, 'PostgreSQL does not start; trying again')
+        await sleep(RESTART_DELAYS_MS[attempt] ?? RESTART_DELAYS_MS.at(-1))
+      }
+    }
+  }
+
+  async stop() {
+    if (this.#stopping) return
+    this.#stopping = true
+    clearInterval(this.#adoptedCheck)
+    if (!this.#ours) return
+    await shutDown(this.pid)
+    await rm(this.#place.ownerFile, { force: true })
+  }
+}
+
+async function runningPostmaster(place: Place): Promise<Postmaster | undefined> {
+  const postmaster = await readPostmaster(place.cluster)
+  return postmaster && (await isPostmasterOf(postmaster.pid, place.cluster)) ? postmaster : undefined
+}
+
+async function waitUntilReady(place: Place, pid: number, alive: () => boolean, deadline: number) {
+  while (true) {
+    const postmaster = await readPostmaster(place.cluster)
+    if (postmaster?.pid === pid && postmaster.ready) return
+    if (!alive()) throw new Error('PostgreSQL did not start')
+    if (performance.now() > deadline) throw new Error('PostgreSQL is not ready after two minutes')
+    await sleep(POLL_MS)
+  }
+}
+
+async function shutDown(pid: number) {
+  const deadline = performance.now() + FAST_SHUTDOWN_MS
+  let signal: NodeJS.Signals = 'SIGINT'
+  for (signal of ['SIGINT', 'SIGQUIT', 'SIGKILL'] as const) {
+    try {
+      process.kill(pid, signal)
+    } catch {
+      return
+    }
+    const until = signal === 'SIGINT' ? deadline : performance.now() + 2_000
+    while (performance.now() < until) {
+      if (!isAlive(pid)) return
+      await sleep(POLL_MS)
+    }
+  }
+}
+
+/** The port of the server that runs, else any free one. */
+async function portFor(place: Place) {
+  const running = await runningPostmaster(place)
+  if (running) return running.port
+  const server = createServer()
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as { port: number }
+  await new Promise((resolve) => server.close(resolve))
+  return port
+}
