@@ -67,7 +67,12 @@ export function openDatabase({ url, connectionsMax = 20, onIdleError }: Database
   const pool = new pg.Pool({ ...connection, max: connectionsMax, idleTimeoutMillis: 30_000 })
   pool.on('error', (error) => onIdleError?.(error))
   const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) })
-  return { db, pool, connection, close: () => db.destroy() }
+  const close = async () => {
+    await db.destroy()
+    // Kysely ends the pool only if it has run a query itself.
+    if (!pool.ending) await pool.end()
+  }
+  return { db, pool, connection, close }
 }
 
 /** SQLSTATE classes and socket errors that mean "the database is away", not "the query is wrong". */
