@@ -1,0 +1,353 @@
+/**
+ * Conventions of /12, once: the request echo, data, cursors, the three error shapes, permissions, rate limits. A route is
+ * declared with what it needs; the handler gets parsed inputs and returns a row, or rows.
+ */
+import type { FastifyInstance, FastifyReply, FastifyRequest, RouteShorthandOptions } from 'fastify'
+import type { TSchema } from 'typebox'
+import type { Deps } from '../deps.ts'
+import { ApiError, badRequests, type ErrorItem, forbidden, notFound, unauthorized } from '../errors.ts'
+import { type Fields, type InputOf, readInput } from './ads-input.ts'
+import { credentialsOf, type UserPrincipal } from './auth.ts'
+import type { Allowance, Limit } from './rate-limits.ts'
+import { refuseBadQuery, retryAfter, toApiError, trackRoutes } from './server.ts'
+
+export type Environment = 'production' | 'sandbox'
+
+/** The account of the path, with what the caller may do there. */
+export interface AccountAccess {
+  account: { id: string; environment: Environment; [more: string]: unknown }
+  permissions: readonly string[]
+  /** Whether one of the permissions covers an operation of the access table. */
+  may(operation: string): boolean
+}
+
+/** How accounts are found; the campaigns domain provides it. */
+export type FindAccountAccess = (
+  userId: string,
+  accountId: string,
+  environment: Environment
+) => Promise<AccountAccess | undefined>
+
+export interface AdsContext<I> {
+  input: I
+  path: Record<string, string>
+  principal: UserPrincipal
+  /** Set on every route below `/accounts/:account_id`. */
+  access: AccountAccess
+  environment: Environment
+  req: FastifyRequest
+  reply: FastifyReply
+}
+
+/** What a list handler returns. */
+export interface Rows<T = unknown> {
+  rows: T[]
+  next_cursor?: string | null
+  total_count?: number
+}
+
+export interface AdsRoute<F extends Fields> {
+  method: 'GET' | 'POST' | 'PUT' | 'DELETE'
+  path: string
+  summary: string
+  input?: F
+  /** Schema of `data` (of one item of it for lists). */
+  output: TSchema
+  /** The envelope: one object, or a list (with or without `next_cursor`). */
+  many?: boolean | 'without_cursor'
+  data_type?: string
+  /** Operation of the access table that the caller's permissions must cover; required below an account. */
+  operation?: string
+  limit?: Limit
+  /** Beyond the documents; marked in the OpenAPI. */
+  extension?: boolean
+  sandboxOnly?: boolean
+  /** Other names or fewer entries in `request.params` than the inputs. */
+  echo?: (params: Record<string, unknown>, path: Record<string, string>) => unknown
+  /** Ids in the path that are not base 36 (users, catalogs): decimal. */
+  decimalIds?: boolean
+  tag?: string
+  handler: (ctx: AdsContext<InputOf<F>>) => Promise<unknown>
+}
+
+export interface AdsScope {
+  app: FastifyInstance
+  deps: Deps
+  environment: Environment
+  route<F extends Fields = Record<never, never>>(route: AdsRoute<F>): void
+}
+
+const MINUTES_15 = 900
+/** Numbers of the open points; names are quoted in docs/rate-limits.md. */
+export const ADS_LIMITS = {
+  writes: { name: 'ads.writes', max: 450, windowSeconds: 60 },
+  coreReads: { name: 'ads.core_reads', max: 10_000, windowSeconds: MINUTES_15 },
+  accountReads: { name: 'ads.account_reads', max: 2_000, windowSeconds: MINUTES_15 },
+  totalCount: { name: 'ads.with_total_count', max: 200, windowSeconds: MINUTES_15 },
+  globalReads: { name: 'ads.global_reads', max: 2_000, windowSeconds: MINUTES_15 },
+  lookups: { name: 'ads.targeting_lookups', max: 400, windowSeconds: MINUTES_15 },
+  anonymous: { name: 'ads.anonymous', max: 450, windowSeconds: MINUTES_15 }
+} as const satisfies Record<string, Limit>
+
+const notAuthenticated = () => unauthorized('UNAUTHORIZED_ACCESS', 'This request is not properly authenticated')
+const tooMany = () =>
+  new ApiError(429, [
+    { code: 'TOO_MANY_REQUESTS', message: 'Too many requests; wait until the time in x-rate-limit-reset.' }
+  ])
+
+const rateHeaders = (reply: FastifyReply, prefix: string, allowance: Allowance) =>
+  reply.headers({
+    [`${prefix}-limit`]: String(allowance.limit),
+    [`${prefix}-remaining`]: String(allowance.remaining),
+    [`${prefix}-reset`]: String(allowance.reset)
+  })
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** What has been parsed so far, for the echo of a failed request. */
+    adsEcho: unknown
+  }
+}
+
+export function adsScope(
+  app: FastifyInstance,
+  deps: Deps,
+  environment: Environment,
+  findAccess: FindAccountAccess
+): AdsScope {
+  const wrongRoute = trackRoutes(app)
+  // Inputs are read by readInput; the schemas on routes only describe them.
+  app.setValidatorCompiler(() => () => true)
+  app.decorateRequest('adsEcho', null)
+
+  app.addHook('onRequest', async (req, reply) => {
+    reply.headers({ 'x-current-api-version': '12', 'x-api-version': '12' })
+    req.adsEcho = {}
+    refuseBadQuery(req)
+    // Nothing of an anonymous request is read, least of all its body.
+    if (!req.headers.authorization) {
+      await countAnonymous(req, reply)
+      throw notAuthenticated()
+    }
+  })
+
+  const countAnonymous = async (req: FastifyRequest, reply: FastifyReply) => {
+    const allowance = await deps.limiter.take(ADS_LIMITS.anonymous, req.ip)
+    rateHeaders(reply, 'x-rate-limit', allowance)
+    if (allowance.refused) throw tooMany()
+  }
+
+  async function principalOf(req: FastifyRequest, reply: FastifyReply): Promise<UserPrincipal> {
+    const principal = await deps.authenticator.authenticate(credentialsOf(req))
+    if ('failure' in principal || principal.kind !== 'user') {
+      req.log.debug({ failure: 'failure' in principal ? principal.failure : 'not a user' }, 'not authenticated')
+      await countAnonymous(req, reply)
+      throw notAuthenticated()
+    }
+    return principal
+  }
+
+  /** Whether the client application itself may use this API, and write with it. */
+  function admitClient(principal: UserPrincipal, write: boolean) {
+    const adsAccess = (principal.app as { ads_access?: string }).ads_access ?? 'none'
+    if (adsAccess === 'none') {
+      throw forbidden(
+        'UNAUTHORIZED_CLIENT_APPLICATION',
+        'The client application making this request does not have access to this API'
+      )
+    }
+    const readOnly = () =>
+      forbidden('READONLY_CLIENT_APPLICATION', 'The client application making this request may only read')
+    if (write && adsAccess === 'read') throw readOnly()
+    if (principal.via === 'oauth1') {
+      if (write && principal.permissions === 'read') throw readOnly()
+      return
+    }
+    const scope = write ? 'ads.write' : 'ads.read'
+    if (!principal.scopes.has(scope)) {
+      throw forbidden(
+        'UNAUTHORIZED_CLIENT_APPLICATION',
+        `The access token lacks the scope ${scope}; ask the user to authorize the app with it`
+      )
+    }
+  }
+
+  async function count(
+    route: AdsRoute<Fields>,
+    ctx: Pick<AdsContext<unknown>, 'req' | 'reply' | 'principal' | 'path'>,
+    withTotal: boolean
+  ) {
+    const write = route.method !== 'GET'
+    const accountId = ctx.path.account_id
+    const limit =
+      route.limit ?? (write ? ADS_LIMITS.writes : accountId ? ADS_LIMITS.accountReads : ADS_LIMITS.globalReads)
+    const endpoint = `${environment} ${route.method} ${route.path}`
+    const user = `user ${ctx.principal.user.id}`
+    // Writes share one budget; reads have one per endpoint, and those of an account one per account.
+    const perAccount = !write && accountId !== undefined
+    const allowance = await deps.limiter.take(
+      limit,
+      write && !route.limit ? `${environment} ${user}` : `${endpoint} ${perAccount ? `account ${accountId}` : user}`
+    )
+    if (perAccount) {
+      rateHeaders(ctx.reply, 'x-account-rate-limit', allowance)
+      rateHeaders(ctx.reply, 'x-rate-limit', await deps.limiter.take(GLOBAL_QUOTA, `${environment} ${user}`))
+    } else rateHeaders(ctx.reply, 'x-rate-limit', allowance)
+    if (allowance.refused) throw tooMany()
+    if (withTotal) {
+      const total = await deps.limiter.take(ADS_LIMITS.totalCount, `${endpoint} ${user}`)
+      rateHeaders(ctx.reply, perAccount ? 'x-account-rate-limit' : 'x-rate-limit', total)
+      if (total.refused) throw tooMany()
+    }
+  }
+
+  async function accessTo(
+    route: AdsRoute<Fields>,
+    principal: UserPrincipal,
+    accountId: string
+  ): Promise<AccountAccess> {
+    const access = await findAccess(principal.user.id, accountId, environment)
+    if (!access) throw forbidden('ACCOUNT_NOT_FOUND', `Account ${accountId.slice(0, 50)} was not found`)
+    if (!route.operation || !access.may(route.operation)) {
+      throw forbidden(
+        'ACTION_NOT_ALLOWED',
+        `This action needs a permission that you do not have on account ${accountId} (you have: ${access.permissions.join(', ')})`
+      )
+    }
+    return access
+  }
+
+  function route<F extends Fields = Record<never, never>>(definition: AdsRoute<F>) {
+    if (definition.sandboxOnly && environment !== 'sandbox') return
+    const declared = definition as unknown as AdsRoute<Fields>
+    const handler = async (req: FastifyRequest, reply: FastifyReply) => {
+      const principal = await principalOf(req, reply)
+      const path = (req.params ?? {}) as Record<string, string>
+      const raw = rawInput(req)
+      await count(declared, { req, reply, principal, path }, /^(true|1)$/i.test(String(raw.with_total_count)))
+      admitClient(principal, declared.method !== 'GET')
+      const access =
+        path.account_id === undefined
+          ? (undefined as unknown as AccountAccess)
+          : await accessTo(declared, principal, path.account_id)
+      const errors = pathErrors(path, declared)
+      const parsed = readInput(declared.input ?? {}, raw)
+      const echo = declared.echo?.(parsed.params, path) ?? { ...parsed.params, ...path }
+      req.adsEcho = echo
+      errors.push(...parsed.errors)
+      if (errors.length > 0) throw badRequests(errors, errors[0]!.code === 'INVALID_ID_ILLEGAL_CHARACTERS' ? 404 : 400)
+      const result = await declared.handler({
+        input: parsed.input,
+        path,
+        principal,
+        access,
+        environment,
+        req,
+        reply
+      } as never)
+      return envelope(declared, echo, result)
+    }
+    const options = { schema: describe(declared) } as RouteShorthandOptions
+    app.route({ method: definition.method, url: definition.path, ...options, handler })
+  }
+
+  app.setErrorHandler((error, req, reply) => {
+    const apiError = toApiError(error, req)
+    // The media type is a matter of the request, not of a server resource: the documents know only 400 for it.
+    retryAfter(apiError.status, reply)
+    return sendErrors(reply, apiError, req.adsEcho)
+  })
+  app.setNotFoundHandler(async (req, reply) => {
+    rateHeaders(reply, 'x-rate-limit', await deps.limiter.take(ADS_LIMITS.anonymous, req.ip))
+    return sendErrors(reply, wrongRoute(req, reply), {})
+  })
+
+  return { app, deps, environment, route }
+}
+
+/** Beside a limit per account, the user-level headers show a large quota that never refuses. */
+const GLOBAL_QUOTA: Limit = { name: 'ads.user_reads', max: 1_000_000, windowSeconds: MINUTES_15 }
+
+const sendErrors = (reply: FastifyReply, error: ApiError, params: unknown) => {
+  const { operation_errors, request } = error.extra as { operation_errors?: ErrorItem[][]; request?: unknown }
+  const body = operation_errors
+    ? { operation_errors, request }
+    : { errors: error.items, request: request ?? { params: params ?? {} } }
+  return reply.code(error.status).type('application/json; charset=utf-8').serializer(JSON.stringify).send(body)
+}
+
+/** Query, form and JSON object merged; the body wins over the query. A JSON array is the batch's `body`. */
+function rawInput(req: FastifyRequest): Record<string, unknown> {
+  const raw: Record<string, unknown> = { ...(req.query as object) }
+  if (Array.isArray(req.body)) raw.body = req.body
+  else if (req.body !== null && typeof req.body === 'object') Object.assign(raw, req.body)
+  else if (req.body !== undefined && req.body !== null)
+    throw badRequests([{ code: 'INVALID_PARAMETER', message: 'The request body must be a JSON object.' }])
+  return raw
+}
+
+function pathErrors(path: Record<string, string>, route: AdsRoute<Fields>): ErrorItem[] {
+  return Object.entries(path)
+    .filter(
+      ([name, value]) => name !== 'account_id' && !(route.decimalIds ? /^[0-9]{1,19}$/ : /^[0-9a-z]{1,13}$/).test(value)
+    )
+    .map(([name, value]) => ({
+      code: 'INVALID_ID_ILLEGAL_CHARACTERS',
+      message: `"${value.slice(0, 50)}" is not an id`,
+      parameter: name
+    }))
+}
+
+function envelope(route: AdsRoute<Fields>, params: unknown, result: unknown) {
+  const request = { params }
+  if (!route.many) return { request, data: result }
+  const { rows, next_cursor = null, total_count } = result as Rows
+  return {
+    request,
+    ...(route.many === 'without_cursor' ? {} : { next_cursor }),
+    ...(route.data_type ? { data_type: route.data_type } : {}),
+    ...(total_count === undefined ? {} : { total_count }),
+    data: rows
+  }
+}
+
+/** What Fastify serializes by and the OpenAPI description shows. */
+function describe(route: AdsRoute<Fields>) {
+  const names = [...route.path.matchAll(/:([a-z_]+)/g)].map((match) => match[1]!)
+  const properties = Object.fromEntries(Object.entries(route.input ?? {}).map(([name, field]) => [name, field.schema]))
+  const required = Object.entries(route.input ?? {})
+    .filter(([, field]) => field.required)
+    .map(([name]) => name)
+  const bodyOnly = Object.values(properties).some(
+    (schema) => schema.type === 'object' || (schema.items as { type?: string })?.type === 'object'
+  )
+  const inputs = { type: 'object', properties, ...(required.length > 0 ? { required } : {}) }
+  return {
+    summary: route.summary,
+    tags: [route.tag ?? 'ads'],
+    ...(route.extension ? { 'x-herald-extension': true } : {}),
+    ...(route.sandboxOnly ? { 'x-sandbox-only': true } : {}),
+    params: {
+      type: 'object',
+      properties: Object.fromEntries(names.map((name) => [name, { type: 'string' }])),
+      required: names
+    },
+    ...(Object.keys(properties).length === 0 ? {} : bodyOnly ? { body: inputs } : { querystring: inputs }),
+    response: {
+      200: {
+        type: 'object',
+        required: ['request', 'data'],
+        properties: {
+          request: {},
+          ...(route.many && route.many !== 'without_cursor' ? { next_cursor: { type: 'string', nullable: true } } : {}),
+          ...(route.data_type ? { data_type: { type: 'string' } } : {}),
+          ...(route.many ? { total_count: { type: 'integer' } } : {}),
+          data: route.many ? { type: 'array', items: route.output } : route.output
+        }
+      }
+    }
+  }
+}
+
+/** A thing that is not there, or not yours. */
+export const entityNotFound = (code: string, name: string, id: string) => notFound(code, `${name} ${id} was not found`)

@@ -1,0 +1,53 @@
+/** Which credential a route accepts, and the documented answer to every other. Who is asking is identity's business. */
+import type { FastifyRequest } from 'fastify'
+import type { Deps } from '../deps.ts'
+import { forbidden, unauthorized } from '../errors.ts'
+import { type Principal, permits, type Requirement } from '../identity/principal.ts'
+import { unsupportedAuthentication } from './problems.ts'
+
+export type { AppPrincipal, Principal, UserPrincipal } from '../identity/principal.ts'
+
+/** What a route declares: the admin token, or the kinds of client credentials it takes. */
+export type Accepts = 'admin' | Requirement
+
+export const APP_ONLY: Requirement = { accepts: ['app'] }
+export const ADMIN = 'admin'
+
+export function credentialsOf(req: FastifyRequest) {
+  return {
+    authorization: req.headers.authorization,
+    method: req.method,
+    scheme: req.protocol,
+    host: req.host,
+    rawUrl: req.raw.url ?? req.url,
+    contentType: req.headers['content-type'],
+    rawBody: req.rawBody ?? undefined,
+    remoteAddress: req.ip
+  }
+}
+
+/** The caller of a /2 or /admin route, or the documented refusal. */
+export async function authenticated(req: FastifyRequest, deps: Deps, accepts: Accepts): Promise<Principal> {
+  const principal = await deps.authenticator.authenticate(credentialsOf(req))
+  if ('failure' in principal) {
+    req.log.debug({ failure: principal.failure }, 'not authenticated')
+    throw unauthorized('UNAUTHORIZED', 'Unauthorized')
+  }
+  if (accepts === 'admin') {
+    if (principal.kind === 'admin') return principal
+    throw forbidden('FORBIDDEN', 'This call needs the admin token; an app or user credential does not open it.')
+  }
+  const verdict = permits(principal, accepts)
+  if (verdict.permitted) return principal
+  if (verdict.reason === 'unsupported-authentication') throw unsupportedAuthentication(verdict.used, verdict.accepted)
+  if (verdict.reason === 'missing-scopes') {
+    throw forbidden(
+      'FORBIDDEN',
+      `This token lacks the scope ${verdict.missing.join(' and ')}; ask the user to authorize the app with it.`
+    )
+  }
+  throw forbidden(
+    'FORBIDDEN',
+    `This app's OAuth 1.0a permission is "${verdict.held}"; this call needs "${verdict.needed}".`
+  )
+}
