@@ -6,7 +6,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest, RouteShorthandOptio
 import type { TSchema } from 'typebox'
 import type { Deps } from '../deps.ts'
 import { ApiError, badRequests, type ErrorItem, forbidden, notFound, unauthorized } from '../errors.ts'
-import { type Fields, type InputOf, readInput } from './ads-input.ts'
+import { bool, type Fields, type InputOf, int, list, readInput, text } from './ads-input.ts'
 import { credentialsOf, type UserPrincipal } from './auth.ts'
 import type { Allowance, Limit } from './rate-limits.ts'
 import { refuseBadQuery, retryAfter, toApiError, trackRoutes } from './server.ts'
@@ -351,3 +351,12 @@ function describe(route: AdsRoute<Fields>) {
 
 /** A thing that is not there, or not yours. */
 export const entityNotFound = (code: string, name: string, id: string) => notFound(code, `${name} ${id} was not found`)
+
+/** Shared list parameters of document 3. */
+export const listInput = {
+  count: int({ min: 1, max: 1000 }),
+  cursor: text({ max: 4_000 }),
+  sort_by: list(text(), { max: 5 }),
+  with_deleted: bool(),
+  with_total_count: bool()
+}

@@ -1,7 +1,7 @@
-/** Lists of account-owned entities: keyset paging that survives sorting, filters and concurrent writes. */
+/** Lists of account-owned entities: keyset paging that survives sorting, filters and concurrent writes, at the same cost on every page. */
 import { createHash } from 'node:crypto'
-import { sql } from 'kysely'
-import { badRequest, type ErrorItem } from '../errors.ts'
+import { type RawBuilder, sql } from 'kysely'
+import { badRequest } from '../errors.ts'
 import type { Db, Tables } from './db.ts'
 
 export interface ListQuery {
@@ -13,13 +13,17 @@ export interface ListQuery {
 }
 
 export interface ListOf {
-  /** The tenant and the filters: rows must equal these (an array: be one of them). */
+  /** The tenant and the filters: rows must equal these (an array: be one of them; undefined: do not care). */
   where: Record<string, string | boolean | readonly string[] | undefined>
   /** More conditions, as SQL on the row's alias `e`. */
-  conditions?: ReturnType<typeof sql<boolean>>[]
+  conditions?: RawBuilder<unknown>[]
+  /** The inputs behind `conditions`: a cursor is good only for the request that it came from. */
+  inputs?: unknown
+  /** Attributes for sort_by. */
   sortable: readonly string[]
-  /** Nullable columns sort as this when empty, so that every row has a place. */
-  columns?: readonly string[]
+  /** Those of them that can be null; nulls come last in either direction. */
+  nullable?: readonly string[]
+  countDefault?: number
 }
 
 interface SortKey {
@@ -27,129 +31,151 @@ interface SortKey {
   descending: boolean
 }
 
-const invalid = (parameter: string, message: string): ErrorItem => ({ code: 'INVALID_PARAMETER', message, parameter })
+const refuse = (parameter: string, message: string) => badRequest('INVALID_PARAMETER', message, { parameter })
 
 /** `sort_by=name-asc,created_at-desc`; the id makes every order total. */
-export function sortKeys(sortBy: readonly string[] | undefined, sortable: readonly string[]): SortKey[] {
+function sortKeys(sortBy: readonly string[] | undefined, sortable: readonly string[]): SortKey[] {
   const keys = (sortBy ?? []).map((entry) => {
-    const match = /^([a-z_0-9]+?)(?:-(asc|desc))?$/.exec(entry)
-    if (!match || !sortable.includes(match[1]!)) {
+    const [column = '', direction = 'asc'] = entry.split('-')
+    if (!sortable.includes(column) || !['asc', 'desc'].includes(direction)) {
       const values = sortable.flatMap((name) => [`${name}-asc`, `${name}-desc`])
-      const item = invalid(
-        'sort_by',
-        `Expected a value in {${values.join(', ')}}, got "${entry.slice(0, 100)}" for sort_by`
-      )
-      throw badRequest(item.code, item.message, item)
+      throw refuse('sort_by', `Expected a value in {${values.join(', ')}}, got "${entry.slice(0, 100)}" for sort_by`)
     }
-    return { column: match[1]!, descending: match[2] === 'desc' }
+    return { column, descending: direction === 'desc' }
   })
   return [...keys, { column: 'id', descending: keys[0]?.descending ?? false }]
 }
 
-const fingerprint = (list: ListOf, keys: SortKey[]) =>
+/** Eight characters that stand for the request a cursor belongs to. */
+const fingerprint = (list: ListOf, keys: SortKey[], withDeleted: boolean) =>
   createHash('sha256')
-    .update(JSON.stringify([list.where, (list.conditions ?? []).length, keys]))
+    .update(
+      JSON.stringify([list.where, list.inputs, keys, withDeleted], (_key, value) =>
+        typeof value === 'bigint' ? `${value}n` : value
+      )
+    )
     .digest('base64url')
     .slice(0, 8)
 
-/** The last row's sort values; `n` stands for null. */
-export function encodeCursor(values: unknown[], print: string) {
-  return Buffer.from(
+/** The last row's sort values, after the fingerprint. */
+const encodeCursor = (values: unknown[], print: string) =>
+  Buffer.from(
     JSON.stringify([print, ...values.map((value) => (typeof value === 'bigint' ? value.toString() : value))])
   ).toString('base64url')
-}
 
-export function decodeCursor(cursor: string, print: string): unknown[] {
+function decodeCursor(cursor: string, print: string, length: number): unknown[] {
   try {
     const [givenPrint, ...values] = JSON.parse(Buffer.from(cursor, 'base64url').toString()) as unknown[]
-    if (
-      givenPrint === print &&
-      values.every((v) => v === null || typeof v === 'string' || typeof v === 'boolean' || typeof v === 'number')
-    )
-      return values
+    const plain = values.every((value) => value === null || ['string', 'boolean', 'number'].includes(typeof value))
+    if (givenPrint === print && plain && values.length === length && typeof values.at(-1) === 'string') return values
   } catch {
     // Falls through to the refusal.
   }
-  const item = invalid(
+  throw refuse(
     'cursor',
     `The cursor "${cursor.slice(0, 100)}" does not belong to this request; start again without one`
   )
-  throw badRequest(item.code, item.message, item)
 }
 
-/**
- * "After the cursor" for keys of mixed direction and nullable columns:
- * (a beyond A) or (a = A and b beyond B) or …; nulls come last in either direction.
- */
-function afterCursor(keys: SortKey[], values: unknown[]) {
-  const branches = keys.map((key, i) => {
-    const equals = keys
-      .slice(0, i)
-      .map((k, j) => sql<boolean>`${sql.ref(`e.${k.column}`)} is not distinct from ${values[j]}`)
-    const column = sql.ref(`e.${key.column}`)
-    const value = values[i]
-    const beyond =
-      value === null
-        ? sql<boolean>`false`
-        : key.column === 'id'
-          ? sql<boolean>`${column} ${sql.raw(key.descending ? '<' : '>')} ${value}`
-          : sql<boolean>`(${column} ${sql.raw(key.descending ? '<' : '>')} ${value} or ${column} is null)`
-    return sql<boolean>`(${sql.join([...equals, beyond], sql` and `)})`
+const ref = (key: SortKey) => sql.ref(`e.${key.column}`)
+const beyond = (key: SortKey) => sql.raw(key.descending ? '<' : '>')
+const orderBy = (keys: SortKey[]) =>
+  sql.join(keys.map((key) => sql`${ref(key)} ${sql.raw(key.descending ? 'desc' : 'asc')}`))
+const both = (...conditions: RawBuilder<unknown>[]) => sql.join(conditions, sql` and `)
+
+/** Orders of one direction over columns that are never null: a row comparison, which an index answers from its middle. */
+function plainPage(
+  table: string,
+  all: RawBuilder<unknown>,
+  keys: SortKey[],
+  after: unknown[] | undefined,
+  limit: number
+) {
+  const bound = after && sql`(${sql.join(keys.map(ref))}) ${beyond(keys[0]!)} (${sql.join(after)})`
+  return sql`select e.* from ${sql.table(table)} e where ${bound ? both(all, bound) : all} order by ${orderBy(keys)} limit ${limit}`
+}
+
+/** One nullable attribute: first the rows that have it, then those that do not. Each part is a range of one index. */
+function nullablePage(
+  table: string,
+  all: RawBuilder<unknown>,
+  keys: SortKey[],
+  after: unknown[] | undefined,
+  limit: number
+) {
+  const [key, id] = keys as [SortKey, SortKey]
+  const have = sql`${ref(key)} is not null`
+  const lack = sql`${ref(key)} is null`
+  const inNulls = after !== undefined && after[0] === null
+  const first = plainPage(table, both(all, have), keys, inNulls ? undefined : after, limit)
+  const second = plainPage(table, both(all, lack), [id], inNulls ? [after[1]] : undefined, limit)
+  return inNulls
+    ? second
+    : sql`select * from (select * from (${first}) a union all select * from (${second}) b) u limit ${limit}`
+}
+
+/** Several attributes, perhaps of mixed direction: correct for every case, bounded by the first attribute. */
+function mixedPage(
+  table: string,
+  all: RawBuilder<unknown>,
+  keys: SortKey[],
+  after: unknown[] | undefined,
+  limit: number
+) {
+  const order = sql.join(keys.map((key) => sql`${ref(key)} ${sql.raw(key.descending ? 'desc nulls last' : 'asc')}`))
+  const branches = (after ?? []).map((value, i) => {
+    const equals = keys.slice(0, i).map((key, j) => sql`${ref(key)} is not distinct from ${after![j]}`)
+    const key = keys[i]!
+    const later = value === null ? sql`false` : sql`(${ref(key)} ${beyond(key)} ${value} or ${ref(key)} is null)`
+    return sql`(${both(...equals, later)})`
   })
-  return sql<boolean>`(${sql.join(branches, sql` or `)})`
+  const bound = after && sql`(${sql.join(branches, sql` or `)})`
+  return sql`select e.* from ${sql.table(table)} e where ${bound ? both(all, bound) : all} order by ${order} limit ${limit}`
 }
 
-/** One page of `table`. Rows are returned whole; the response schema picks the fields. */
-export async function listEntities<T extends keyof Tables & string>(
+/** One page of `table`. Rows are whole; the response schema picks the fields. */
+export async function listEntities<Row = Record<string, unknown>>(
   db: Db,
-  table: T,
+  table: keyof Tables & string,
   query: ListQuery,
-  list: ListOf,
-  defaultCount = 200
+  list: ListOf
 ) {
   if (query.with_total_count && query.cursor !== undefined) {
-    throw badRequest('EXCLUSIVE_PARAMETERS', 'with_total_count and cursor are exclusive parameters', {
-      parameter: 'with_total_count'
-    })
+    throw badRequest('EXCLUSIVE_PARAMETERS', 'with_total_count and cursor are exclusive parameters')
   }
   const keys = sortKeys(query.sort_by, list.sortable)
-  const print = fingerprint(list, keys)
+  const print = fingerprint(list, keys, query.with_deleted ?? false)
   const conditions = Object.entries(list.where)
     .filter(([, value]) => value !== undefined)
     .map(([column, value]) =>
       Array.isArray(value)
-        ? sql<boolean>`${sql.ref(`e.${column}`)} = any(${value}::text[])`
-        : sql<boolean>`${sql.ref(`e.${column}`)} = ${value}`
+        ? sql`${sql.ref(`e.${column}`)} = any(${value}::text[])`
+        : sql`${sql.ref(`e.${column}`)} = ${value}`
     )
   conditions.push(...(list.conditions ?? []))
-  if (!query.with_deleted) conditions.push(sql<boolean>`not e.deleted`)
-  const all = sql.join(conditions, sql` and `)
-  const page =
-    query.cursor === undefined ? all : sql`${all} and ${afterCursor(keys, decodeCursor(query.cursor, print))}`
-  const order = sql.join(
-    keys.map((key) => sql`${sql.ref(`e.${key.column}`)} ${sql.raw(key.descending ? 'desc nulls last' : 'asc')}`)
-  )
-  const size = query.count ?? defaultCount
-  const { rows } = await sql<
-    Record<string, unknown>
-  >`select e.* from ${sql.table(table)} e where ${page} order by ${order} limit ${size + 1}`.execute(db)
-  const more = rows.length > size
-  const kept = rows.slice(0, size)
-  const last = kept.at(-1)
+  if (!query.with_deleted) conditions.push(sql`not e.deleted`)
+  const all = both(...conditions)
+  const after = query.cursor === undefined ? undefined : decodeCursor(query.cursor, print, keys.length)
+  const size = query.count ?? list.countDefault ?? 200
+  const nullable = keys.filter((key) => list.nullable?.includes(key.column)).length
+  const oneWay = keys.every((key) => key.descending === keys[0]!.descending)
+  const build = nullable === 0 && oneWay ? plainPage : nullable === 1 && keys.length === 2 ? nullablePage : mixedPage
+  const { rows } = await build(table, all, keys, after, size + 1).execute(db)
+  const kept = (rows as Record<string, unknown>[]).slice(0, size)
+  const last = rows.length > size ? kept.at(-1) : undefined
   return {
-    rows: kept,
-    next_cursor:
-      more && last
-        ? encodeCursor(
-            keys.map((key) => last[key.column]),
-            print
-          )
-        : null,
+    rows: kept as Row[],
+    next_cursor: last
+      ? encodeCursor(
+          keys.map((key) => last[key.column]),
+          print
+        )
+      : null,
     ...(query.with_total_count ? { total_count: await countRows(db, table, all) } : {})
   }
 }
 
-async function countRows(db: Db, table: string, conditions: ReturnType<typeof sql>) {
+async function countRows(db: Db, table: string, conditions: RawBuilder<unknown>) {
   const { rows } = await sql<{ count: bigint }>`select count(*) from ${sql.table(table)} e where ${conditions}`.execute(
     db
   )
