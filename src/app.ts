@@ -1,0 +1,76 @@
+/** buildApp(deps): the scopes of both listeners and the list of domains, on one screen. */
+import swagger from '@fastify/swagger'
+import type { FastifyInstance } from 'fastify'
+import type { Deps } from './deps.ts'
+import type { Domain } from './domain.ts'
+import { adminScope } from './http/admin.ts'
+import { adsScope, type Environment, type FindAccountAccess } from './http/ads.ts'
+import { measureRequests } from './http/metrics.ts'
+import { documentation, openApiInfo } from './http/openapi.ts'
+import { operations } from './http/operations.ts'
+import { createServer } from './http/server.ts'
+import { v2Scope } from './http/v2.ts'
+
+export interface Apps {
+  main: FastifyInstance
+  sandbox: FastifyInstance
+}
+
+export interface AppParts {
+  deps: Deps
+  domains: Domain[]
+  findAccountAccess: FindAccountAccess
+  /** What /readyz asks beside the domains. */
+  notReady: () => Promise<string | undefined>
+}
+
+export async function buildApps({ deps, domains, findAccountAccess, notReady }: AppParts): Promise<Apps> {
+  const main = server(deps, 'main')
+  const sandbox = server(deps, 'sandbox')
+  const ads = (app: FastifyInstance, environment: Environment) =>
+    app.register(
+      async (scoped) => {
+        const scope = adsScope(scoped, deps, environment, findAccountAccess)
+        for (const domain of domains) domain.ads?.(scope)
+      },
+      { prefix: '/12' }
+    )
+
+  for (const app of [main, sandbox]) {
+    await app.register(swagger, { openapi: openApiInfo(deps.config) })
+    operations(app, deps, domains, notReady)
+  }
+  main.register(
+    async (app) => {
+      v2Scope(app, deps)
+      for (const domain of domains) domain.v2?.(app)
+    },
+    { prefix: '/2' }
+  )
+  main.register(
+    async (app) => {
+      adminScope(app, deps)
+      for (const domain of domains) domain.admin?.(app)
+    },
+    { prefix: '/admin' }
+  )
+  main.register(async (app) => {
+    for (const domain of domains) domain.root?.(app)
+  })
+  ads(main, 'production')
+  ads(sandbox, 'sandbox')
+  documentation(main, sandbox, deps.config)
+
+  await Promise.all([main.ready(), sandbox.ready()])
+  return { main, sandbox }
+}
+
+function server(deps: Deps, listener: string) {
+  const app = createServer({
+    log: deps.log.child({ listener }),
+    bodyBytesMax: deps.config.HERALD_BODY_BYTES_MAX,
+    trustProxy: deps.config.HERALD_TRUST_PROXY
+  })
+  measureRequests(app, deps.metrics, listener)
+  return app
+}

@@ -1,0 +1,108 @@
+/** The published description: one OpenAPI 3.1 document for both listeners, made from the route schemas, and a page to read it. */
+import type { FastifyDynamicSwaggerOptions } from '@fastify/swagger'
+import type { FastifyInstance } from 'fastify'
+import Fastify from 'fastify'
+import type { Config } from '../config.ts'
+
+type Json = Record<string, unknown>
+export interface OpenApiDocument extends Json {
+  paths: Record<string, Record<string, Json>>
+}
+
+const bearer = (description: string) => ({ type: 'http' as const, scheme: 'bearer', description })
+
+export const openApiInfo = (_config: Config): FastifyDynamicSwaggerOptions['openapi'] => ({
+  openapi: '3.1.0',
+  info: {
+    title: 'Herald',
+    version: '2.166',
+    description:
+      'Webhooks, activity and streams under /2; catalogs and campaigns under /12; the operator under /admin.',
+    license: { name: 'MIT', identifier: 'MIT' }
+  },
+  components: {
+    securitySchemes: {
+      appOnly: bearer('OAuth 2.0 app-only bearer token'),
+      userToken: bearer('OAuth 2.0 user token'),
+      adminToken: bearer('Admin token'),
+      oauth1: { type: 'apiKey', in: 'header', name: 'Authorization', description: 'OAuth 1.0a signature (RFC 5849)' }
+    }
+  }
+})
+
+/** JSON Schema 2020-12 has no `nullable`; the serializer has no other word for it. */
+function withoutNullable(node: unknown): unknown {
+  if (Array.isArray(node)) return node.map(withoutNullable)
+  if (node === null || typeof node !== 'object') return node
+  const { nullable, ...rest } = Object.fromEntries(
+    Object.entries(node).map(([key, value]) => [key, withoutNullable(value)])
+  ) as Json
+  if (!nullable) return nullable === undefined ? rest : { ...rest, nullable }
+  if (Array.isArray(rest.enum)) rest.enum = [...rest.enum, null]
+  return typeof rest.type === 'string' ? { ...rest, type: [rest.type, 'null'] } : { anyOf: [rest, { type: 'null' }] }
+}
+
+/** Both listeners in one document; what exists only on the sandbox listener carries its own server. */
+export function describe(main: FastifyInstance, sandbox: FastifyInstance): OpenApiDocument {
+  const document = withoutNullable(main.swagger()) as OpenApiDocument
+  const sandboxDocument = withoutNullable(sandbox.swagger()) as OpenApiDocument
+  for (const [path, operations] of Object.entries(sandboxDocument.paths)) {
+    for (const [method, operation] of Object.entries(operations)) {
+      document.paths[path] ??= {}
+      document.paths[path][method] ??= {
+        ...operation,
+        servers: [{ url: '/', description: 'The sandbox listener only' }]
+      }
+    }
+  }
+  for (const [path, operations] of Object.entries(document.paths)) {
+    for (const operation of Object.values(operations)) {
+      operation.security ??= path.startsWith('/admin')
+        ? [{ adminToken: [] }]
+        : path.startsWith('/12')
+          ? [{ oauth1: [] }, { userToken: [] }]
+          : path.startsWith('/2')
+            ? [{ appOnly: [] }, { userToken: [] }, { oauth1: [] }]
+            : []
+    }
+  }
+  return document
+}
+
+export function documentation(main: FastifyInstance, sandbox: FastifyInstance, config: Config) {
+  let document: OpenApiDocument | undefined
+  const serve = async () => {
+    document ??= describe(main, sandbox)
+    return document
+  }
+  const options = { schema: { summary: 'This description.', tags: ['operations'], security: [] } }
+  main.get('/openapi.json', options, serve)
+  main.get('/2/openapi.json', options, serve)
+
+  // The reference page carries megabytes of script: it is loaded when somebody opens it, not at every start.
+  let page: Promise<FastifyInstance> | undefined
+  const reference = () => {
+    page ??= import('@scalar/fastify-api-reference').then(async ({ default: scalar }) => {
+      const app = Fastify()
+      await app.register(scalar, {
+        routePrefix: '/docs',
+        configuration: { url: '/openapi.json', withDefaultFonts: false, telemetry: false } as never
+      })
+      return app
+    })
+    return page
+  }
+  const hidden = { schema: { hide: true } }
+  for (const url of ['/docs', '/docs/*']) {
+    main.get(url, hidden, async (req, reply) => {
+      const answer = await (await reference()).inject({ method: 'GET', url: req.url === '/docs' ? '/docs/' : req.url })
+      const type = String(answer.headers['content-type'] ?? 'text/html')
+      return reply
+        .code(answer.statusCode)
+        .type(type)
+        .header('cache-control', 'public, max-age=3600')
+        .send(answer.rawPayload)
+    })
+  }
+  return config
+}
