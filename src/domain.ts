@@ -19,6 +19,8 @@ export interface Domain {
   stop?(): Promise<void>
   /** Does everything that is due by the clock, and says whether there was anything. */
   drain?(): Promise<boolean>
+  /** When the next thing is due by the clock, so that a moved clock can stop there on its way. */
+  nextDueAt?(): Promise<number | undefined>
   /** undefined when ready; otherwise what is missing, for /readyz. */
   notReady?(): string | undefined
 }
