@@ -23,8 +23,8 @@ create table jobs (
   check ((state = 'running') = (lease_token is not null and lease_until is not null))
 );
 create unique index jobs_kind_key on jobs (kind, key) where key is not null;
--- Claiming takes the oldest due job of each kind.
-create index jobs_due on jobs (kind, due_at) where state = 'pending';
+-- Claiming takes the oldest due jobs of each kind, in the order in which they were asked for.
+create index jobs_due on jobs (kind, due_at, id) where state = 'pending';
 -- Finding leases whose holder died.
 create index jobs_leases on jobs (lease_until) where state = 'running';
 create index jobs_failed on jobs (updated_at) where state = 'failed';
