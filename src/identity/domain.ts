@@ -1,0 +1,15 @@
+/** Identity as the program mounts it. */
+import type { Deps } from '../deps.ts'
+import type { Domain } from '../domain.ts'
+import { identityAdminRoutes } from './admin.ts'
+import { pruneIdentityJob } from './prune.ts'
+import { checkSecretKey } from './vault-check.ts'
+
+export function createIdentity(deps: Deps): Domain {
+  deps.jobs.add(pruneIdentityJob)
+  return {
+    name: 'identity',
+    admin: (app) => identityAdminRoutes(app, deps),
+    start: () => checkSecretKey(deps.database.db, deps.vault)
+  }
+}
