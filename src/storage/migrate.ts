@@ -45,9 +45,9 @@ export interface MigrateOptions {
  * Applies every migration that the database has not seen, in order of number, and returns those.
  * Safe to call from any number of nodes at once. A config opens a connection of its own; a client is used as it is.
  */
-export async function migrate(connection: pg.Client | pg.ClientConfig, options: MigrateOptions = {}) {
+export async function migrate(connection: pg.ClientBase | pg.ClientConfig, options: MigrateOptions = {}) {
   const migrations = await readMigrations(options.directory)
-  if (connection instanceof pg.Client) return migrateWith(connection, migrations, options.log ?? silentLog)
+  if ('query' in connection) return migrateWith(connection, migrations, options.log ?? silentLog)
   const client = new pg.Client(connection)
   // A connection lost between two queries fails the next query; without a listener it would end the process.
   client.on('error', () => {})
@@ -59,7 +59,7 @@ export async function migrate(connection: pg.Client | pg.ClientConfig, options: 
   }
 }
 
-async function migrateWith(client: pg.Client, migrations: Migration[], log: Log): Promise<Migration[]> {
+async function migrateWith(client: pg.ClientBase, migrations: Migration[], log: Log): Promise<Migration[]> {
   await refuseUnfitServer(client)
   await client.query(`select pg_advisory_lock(${MIGRATION_LOCK})`)
   try {
@@ -95,7 +95,7 @@ export async function pendingMigrations(client: { query: pg.Pool['query'] }, dir
   return migrations.filter((migration) => !applied.has(migration.version))
 }
 
-async function refuseUnfitServer(client: pg.Client) {
+async function refuseUnfitServer(client: pg.ClientBase) {
   const { rows } = await client.query(
     "select current_setting('server_version') as version, current_setting('server_encoding') as encoding"
   )
@@ -121,7 +121,7 @@ function refuseUnknown(rows: { version: number; name: string }[], migrations: Mi
   )
 }
 
-async function apply(client: pg.Client, migration: Migration) {
+async function apply(client: pg.ClientBase, migration: Migration) {
   await client.query('begin')
   try {
     await client.query(migration.sql)

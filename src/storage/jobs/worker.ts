@@ -105,7 +105,7 @@ export function createWorker(options: WorkerOptions): Worker {
     const { id, kind } = claim
     const startedAt = performance.now()
     const running: Running = { claim, job, abort: new AbortController(), stopping: false, ended: Promise.resolve() }
-    if (inFlight.size === 0) heartbeat = setInterval(() => void renew(), renewEveryMs())
+    if (inFlight.size === 0) heartbeat = setInterval(() => void renew(), renewEveryMs()).unref()
     inFlight.add(running)
     running.ended = runJob(running, { database, clock, log })
       .then((outcome) => {
