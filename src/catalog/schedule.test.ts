@@ -195,10 +195,14 @@ test('finds strictly later runs at the right wall clock time, in every zone, nea
   )
 })
 
-/** The date that a daily run stands for: a run at the end of a gap over midnight belongs to the day before. */
+/** The date that a daily run stands for; at the end of a gap, the one whose time the gap skipped. */
 function dateOf(run: number, time: string, zone: string): Temporal.PlainDate {
   const at = Temporal.Instant.fromEpochMilliseconds(run).toZonedDateTimeISO(zone)
-  return (at.toPlainTime().equals(time) ? at : at.subtract({ nanoseconds: 1 })).toPlainDate()
+  if (at.toPlainTime().equals(time)) return at.toPlainDate()
+  const gapStart = at.subtract({ nanoseconds: 1 }).toPlainDateTime().add({ nanoseconds: 1 })
+  const sameDay = gapStart.withPlainTime(time)
+  const skipped = Temporal.PlainDateTime.compare(sameDay, gapStart) < 0 ? sameDay.add({ days: 1 }) : sameDay
+  return skipped.toPlainDate()
 }
 
 test('runs daily feeds once on every date of the zone', () => {
