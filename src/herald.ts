@@ -72,7 +72,7 @@ export async function createDeps({ config, databaseUrl, log, clock: givenClock }
       vault,
       clock,
       listener,
-      adminToken: config.HERALD_ADMIN_TOKEN || undefined,
+      adminToken: config.HERALD_ADMIN_TOKEN || undefined
     }),
     limiter: createRateLimiter({
       database,

@@ -1,0 +1,46 @@
+/** `npm run check`: types, lint and format, import directions, generated pages, the lock file. Prints what is wrong and how to mend it. */
+import { spawnSync } from 'node:child_process'
+import { readFile, writeFile } from 'node:fs/promises'
+import path from 'node:path'
+import { printConfiguration } from '../src/config.ts'
+import { wrongArrows } from './import-directions.ts'
+
+const root = path.resolve(import.meta.dirname, '..')
+const fix = process.argv.includes('--fix')
+const bin = (name: string) => path.join(root, 'node_modules', '.bin', name)
+
+function run(what: string, command: string, args: string[]) {
+  const { status } = spawnSync(command, args, { cwd: root, stdio: 'inherit' })
+  return status === 0 ? [] : [`${what} failed`]
+}
+
+/** A committed page equals what the code prints. */
+async function upToDate(file: string, text: string) {
+  const committed = await readFile(path.join(root, file), 'utf8').catch(() => '')
+  if (committed === text) return []
+  if (!fix) return [`${file} is out of date; npm run check -- --fix writes it`]
+  await writeFile(path.join(root, file), text)
+  return []
+}
+
+/** The lock file must install from any registry. */
+async function lockFile() {
+  const lock = JSON.parse(await readFile(path.join(root, 'package-lock.json'), 'utf8')) as {
+    packages: Record<string, { resolved?: string }>
+  }
+  const named = Object.entries(lock.packages).filter(([, entry]) => /^https?:/.test(entry.resolved ?? ''))
+  return named.map(([name]) => `package-lock.json names a host for ${name}; install with the project's .npmrc`)
+}
+
+const problems = [
+  ...run('tsc', bin('tsc'), ['-p', '.']),
+  ...run('biome', bin('biome'), ['check', ...(fix ? ['--write'] : []), '--error-on-warnings', '.']),
+  ...(await wrongArrows(path.join(root, 'src'))),
+  ...(await upToDate('docs/configuration.md', printConfiguration())),
+  ...(await lockFile())
+]
+for (const problem of problems) console.error(`✖ ${problem}`)
+console.log(
+  problems.length === 0 ? '✔ types, lint, import directions, generated pages, lock file' : `${problems.length} problems`
+)
+process.exitCode = problems.length === 0 ? 0 : 1

@@ -1,0 +1,110 @@
+/** Runs a Herald until a signal stops it. */
+import pino, { type Logger } from 'pino'
+import { type Config, ConfigError, loadConfig, unknownSettings } from './config.ts'
+import { createDemo, type DemoCredentials, demoExists, printWelcome } from './demo.ts'
+import { createHerald, type Herald } from './herald.ts'
+import { startEmbedded } from './storage/embedded.ts'
+
+/** SIGTERM: what is in flight has this long to finish. */
+const STOP_DEADLINE_MS = 14_000
+
+export function createLog(config: Config): Logger {
+  return pino({
+    level: config.HERALD_LOG_LEVEL,
+    base: null,
+    timestamp: pino.stdTimeFunctions.isoTime,
+    // Belt and braces: nothing logs headers or bodies, and if something ever does, these stay out.
+    redact: [
+      'req.headers.authorization',
+      'headers.authorization',
+      '*.consumer_secret',
+      '*.password',
+      '*.access_token',
+      '*.token'
+    ],
+    formatters: { level: (label) => ({ level: label }) }
+  })
+}
+
+/** The database of the configuration: the one it names, or the built-in one in the data directory. */
+export async function openStorage(config: Config, log: Logger) {
+  if (config.DATABASE_URL) return { url: config.DATABASE_URL, embedded: false, stop: async () => {} }
+  const embedded = await startEmbedded({ dataDir: config.HERALD_DATA_DIR, log })
+  return { url: embedded.url, embedded: true, stop: () => embedded.stop() }
+}
+
+export async function serve(env: NodeJS.ProcessEnv) {
+  const started = performance.now()
+  const config = configOrExit(env)
+  const log = createLog(config)
+  for (const name of unknownSettings(env)) log.warn(`${name} is not a setting of Herald; see docs/configuration.md`)
+  process.on('uncaughtException', (error) => {
+    log.fatal({ err: error }, 'stopping after an unexpected error')
+    process.exit(1)
+  })
+
+  const storage = await openStorage(config, log).catch((error) =>
+    exitWith(log, 'the database could not be started', error)
+  )
+  const herald = await createHerald({ config, databaseUrl: storage.url, log }).catch(async (error) => {
+    await storage.stop()
+    return exitWith(log, 'Herald could not be started', error)
+  })
+  const demo = storage.embedded && !(await demoExists(herald.deps)) ? await createDemo(herald.deps) : undefined
+  stopOnSignals(herald, storage.stop, log)
+  await herald.start()
+  const urls = await herald.listen().catch(async (error) => {
+    await herald.stop()
+    await storage.stop()
+    return exitWith(
+      log,
+      `cannot listen on ${config.HERALD_HOST}:${config.HERALD_PORT} or :${config.HERALD_SANDBOX_PORT}; set HERALD_PORT and HERALD_SANDBOX_PORT`,
+      error
+    )
+  })
+  announce(log, urls, demo, Math.round(performance.now() - started))
+}
+
+function configOrExit(env: NodeJS.ProcessEnv): Config {
+  try {
+    return loadConfig(env)
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error
+    console.error(error.message)
+    process.exit(78)
+  }
+}
+
+function exitWith(log: Logger, what: string, error: unknown): never {
+  log.fatal({ err: error }, what)
+  process.exit(1)
+}
+
+function announce(
+  log: Logger,
+  urls: { main: string; sandbox: string },
+  demo: DemoCredentials | undefined,
+  startMs: number
+) {
+  log.info({ ...urls, startMs }, 'ready')
+  if (demo) console.log(printWelcome(demo))
+}
+
+function stopOnSignals(herald: Herald, stopStorage: () => Promise<void>, log: Logger) {
+  let stopping = false
+  const stop = async (signal: string) => {
+    if (stopping) return
+    stopping = true
+    log.info({ signal }, 'stopping')
+    const overdue = setTimeout(() => {
+      log.error('stopped before everything was handed back; leases will expire')
+      process.exit(1)
+    }, STOP_DEADLINE_MS)
+    await herald.stop()
+    await stopStorage()
+    clearTimeout(overdue)
+    process.exit(0)
+  }
+  process.on('SIGTERM', () => void stop('SIGTERM'))
+  process.on('SIGINT', () => void stop('SIGINT'))
+}
