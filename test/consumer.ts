@@ -143,3 +143,11 @@ export async function startConsumer(
   t.after(() => consumer.close())
   return consumer
 }
+
+/** Settings of an egress that reaches these consumers by the names of their certificates. */
+export const reaching = (...consumers: Consumer[]) => ({
+  allowPrivate: true,
+  resolve: new Map(consumers.map(({ host, port }) => [host, { address: '127.0.0.1', port }])),
+  extraCa: consumers[0]?.ca,
+  connectionsPerTargetMax: 16
+})
