@@ -60,12 +60,7 @@ export async function ensureCluster(place: Place, binaries: Binaries, { transpor
 }
 
 /** PostgreSQL's own environment: nothing of ours, least of all PG* variables and secrets. */
-export const environment = () => ({
-  PATH: process.env.PATH,
-  LC_ALL: 'C',
-  TZ: 'UTC',
-  SystemRoot: process.env.SystemRoot
-})
+export const environment = () => (process.platform === 'win32' ? undefined : { LC_ALL: 'C', TZ: 'UTC' })
 
 /** Options of a child process that runs as the user who owns the database. */
 export const runAs = (user: SystemUser | undefined) => (user ? { uid: user.uid, gid: user.gid } : {})
