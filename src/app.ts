@@ -1,6 +1,7 @@
 /** buildApp(deps): the scopes of both listeners and the list of domains, on one screen. */
 import swagger from '@fastify/swagger'
 import type { FastifyInstance } from 'fastify'
+import type { Logger } from 'pino'
 import type { Deps } from './deps.ts'
 import type { Domain } from './domain.ts'
 import { adminScope } from './http/admin.ts'
@@ -37,7 +38,7 @@ export async function buildApps({ deps, domains, findAccountAccess, notReady }: 
     )
 
   for (const app of [main, sandbox]) {
-    await app.register(swagger, { openapi: openApiInfo(deps.config) })
+    await app.register(swagger, { openapi: openApiInfo })
     operations(app, deps, domains, notReady)
   }
   main.register(
@@ -59,7 +60,7 @@ export async function buildApps({ deps, domains, findAccountAccess, notReady }: 
   })
   ads(main, 'production')
   ads(sandbox, 'sandbox')
-  documentation(main, sandbox, deps.config)
+  documentation(main, sandbox)
 
   await Promise.all([main.ready(), sandbox.ready()])
   return { main, sandbox }
@@ -67,10 +68,18 @@ export async function buildApps({ deps, domains, findAccountAccess, notReady }: 
 
 function server(deps: Deps, listener: string) {
   const app = createServer({
-    log: deps.log.child({ listener }),
+    log: quiet(deps.log, listener),
     bodyBytesMax: deps.config.HERALD_BODY_BYTES_MAX,
     trustProxy: deps.config.HERALD_TRUST_PROXY
   })
   measureRequests(app, deps.metrics, listener)
   return app
+}
+
+/** Fastify's own chatter ("Server listening") stays out; main.ts says it once. */
+function quiet(log: Logger, listener: string) {
+  return log.child(
+    { listener },
+    { level: log.isLevelEnabled('debug') ? log.level : log.isLevelEnabled('info') ? 'warn' : log.level }
+  )
 }

@@ -13,6 +13,8 @@ export interface ErrorItem {
 export class ApiError extends Error {
   readonly status: number
   readonly items: ErrorItem[]
+  /** Of the first item. */
+  code: string
   /** Extra fields of a v2 problem object, or headers' worth of context; never secrets. */
   readonly extra: Record<string, unknown>
 
@@ -22,10 +24,7 @@ export class ApiError extends Error {
     this.status = status
     this.items = items
     this.extra = extra
-  }
-
-  get code() {
-    return this.items[0]?.code ?? 'INTERNAL_ERROR'
+    this.code = items[0]?.code ?? 'INTERNAL_ERROR'
   }
 }
 

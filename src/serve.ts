@@ -1,28 +1,29 @@
 /** Runs a Herald until a signal stops it. */
+import path from 'node:path'
 import pino, { type Logger } from 'pino'
 import { type Config, ConfigError, loadConfig, unknownSettings } from './config.ts'
-import { createDemo, type DemoCredentials, demoExists, printWelcome } from './demo.ts'
+import { createDemo, credentialsFile, type DemoCredentials, demoExists, printWelcome } from './demo.ts'
 import { createHerald, type Herald } from './herald.ts'
 import { startEmbedded } from './storage/embedded.ts'
 
 /** SIGTERM: what is in flight has this long to finish. */
 const STOP_DEADLINE_MS = 14_000
 
+/** Enough to find the cause; never the objects that libraries hang on errors (connections, requests, what they carried). */
+const briefError = (error: Error & { code?: string }) => ({
+  type: error.name,
+  message: error.message,
+  code: error.code,
+  stack: error.stack
+})
+
 export function createLog(config: Config): Logger {
   return pino({
     level: config.HERALD_LOG_LEVEL,
     base: null,
     timestamp: pino.stdTimeFunctions.isoTime,
-    // Belt and braces: nothing logs headers or bodies, and if something ever does, these stay out.
-    redact: [
-      'req.headers.authorization',
-      'headers.authorization',
-      '*.consumer_secret',
-      '*.password',
-      '*.access_token',
-      '*.token'
-    ],
-    formatters: { level: (label) => ({ level: label }) }
+    formatters: { level: (label) => ({ level: label }) },
+    serializers: { err: briefError }
   })
 }
 
@@ -62,7 +63,7 @@ export async function serve(env: NodeJS.ProcessEnv) {
       error
     )
   })
-  announce(log, urls, demo, Math.round(performance.now() - started))
+  announce(config, log, urls, demo, Math.round(performance.now() - started))
 }
 
 function configOrExit(env: NodeJS.ProcessEnv): Config {
@@ -81,13 +82,14 @@ function exitWith(log: Logger, what: string, error: unknown): never {
 }
 
 function announce(
+  config: Config,
   log: Logger,
   urls: { main: string; sandbox: string },
   demo: DemoCredentials | undefined,
   startMs: number
 ) {
   log.info({ ...urls, startMs }, 'ready')
-  if (demo) console.log(printWelcome(demo))
+  if (demo) console.log(printWelcome(demo, path.relative('.', credentialsFile({ config }))))
 }
 
 function stopOnSignals(herald: Herald, stopStorage: () => Promise<void>, log: Logger) {

@@ -2,9 +2,9 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import pino from 'pino'
 import { loadConfig } from '../src/config.ts'
 import { createHerald, type Herald } from '../src/herald.ts'
+import { createLog } from '../src/serve.ts'
 import { type Cleanup, testDatabase } from './database.ts'
 
 export interface TestApp extends Herald {
@@ -16,7 +16,12 @@ export const TEST_ADMIN_TOKEN = 'test-admin-token-0123456789abcdef'
 
 /** `env` overrides settings; the test clock is on, rate limits count without refusing, private targets are allowed. */
 export async function startApp(t: Cleanup, env: Record<string, string> = {}): Promise<TestApp> {
-  const { url } = await testDatabase(t)
+  // Undone in reverse: the server before its database.
+  const cleanups: (() => Promise<unknown>)[] = []
+  t.after(async () => {
+    for (const cleanup of cleanups.reverse()) await cleanup()
+  })
+  const { url } = await testDatabase({ after: (cleanup) => cleanups.push(cleanup) })
   const dataDir = await mkdtemp(path.join(tmpdir(), 'herald-test-'))
   const config = loadConfig({
     HERALD_DATA_DIR: dataDir,
@@ -31,11 +36,11 @@ export async function startApp(t: Cleanup, env: Record<string, string> = {}): Pr
     HERALD_LOG_LEVEL: 'warn',
     ...env
   })
-  const log = pino({ level: config.HERALD_LOG_LEVEL })
+  const log = createLog(config)
   const herald = await createHerald({ config, databaseUrl: url, log })
-  t.after(async () => {
-    await herald.stop()
-    await rm(dataDir, { recursive: true, force: true })
-  })
+  cleanups.push(
+    () => rm(dataDir, { recursive: true, force: true }),
+    () => herald.stop()
+  )
   return { ...herald, databaseUrl: url, adminToken: TEST_ADMIN_TOKEN }
 }

@@ -1,8 +1,7 @@
 /** The published description: one OpenAPI 3.1 document for both listeners, made from the route schemas, and a page to read it. */
 import type { FastifyDynamicSwaggerOptions } from '@fastify/swagger'
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyReply } from 'fastify'
 import Fastify from 'fastify'
-import type { Config } from '../config.ts'
 
 type Json = Record<string, unknown>
 export interface OpenApiDocument extends Json {
@@ -11,7 +10,7 @@ export interface OpenApiDocument extends Json {
 
 const bearer = (description: string) => ({ type: 'http' as const, scheme: 'bearer', description })
 
-export const openApiInfo = (_config: Config): FastifyDynamicSwaggerOptions['openapi'] => ({
+export const openApiInfo: FastifyDynamicSwaggerOptions['openapi'] = {
   openapi: '3.1.0',
   info: {
     title: 'Herald',
@@ -28,7 +27,7 @@ export const openApiInfo = (_config: Config): FastifyDynamicSwaggerOptions['open
       oauth1: { type: 'apiKey', in: 'header', name: 'Authorization', description: 'OAuth 1.0a signature (RFC 5849)' }
     }
   }
-})
+}
 
 /** JSON Schema 2020-12 has no `nullable`; the serializer has no other word for it. */
 function withoutNullable(node: unknown): unknown {
@@ -69,7 +68,7 @@ export function describe(main: FastifyInstance, sandbox: FastifyInstance): OpenA
   return document
 }
 
-export function documentation(main: FastifyInstance, sandbox: FastifyInstance, config: Config) {
+export function documentation(main: FastifyInstance, sandbox: FastifyInstance) {
   let document: OpenApiDocument | undefined
   const serve = async () => {
     document ??= describe(main, sandbox)
@@ -93,16 +92,19 @@ export function documentation(main: FastifyInstance, sandbox: FastifyInstance, c
     return page
   }
   const hidden = { schema: { hide: true } }
-  for (const url of ['/docs', '/docs/*']) {
-    main.get(url, hidden, async (req, reply) => {
-      const answer = await (await reference()).inject({ method: 'GET', url: req.url === '/docs' ? '/docs/' : req.url })
-      const type = String(answer.headers['content-type'] ?? 'text/html')
-      return reply
-        .code(answer.statusCode)
-        .type(type)
-        .header('cache-control', 'public, max-age=3600')
-        .send(answer.rawPayload)
-    })
+  // The page names its script relative to /docs/.
+  main.get('/docs', { ...hidden, exposeHeadRoute: false }, async (req, reply) => {
+    if (!req.url.startsWith('/docs/')) return reply.redirect('/docs/')
+    return sendReference(reply, '/docs/')
+  })
+  main.get('/docs/*', { ...hidden, exposeHeadRoute: false }, async (req, reply) => sendReference(reply, req.url))
+  const sendReference = async (reply: FastifyReply, url: string) => {
+    const answer = await (await reference()).inject({ method: 'GET', url })
+    const type = String(answer.headers['content-type'] ?? 'text/html')
+    return reply
+      .code(answer.statusCode)
+      .type(type)
+      .header('cache-control', 'public, max-age=3600')
+      .send(answer.rawPayload)
   }
-  return config
 }

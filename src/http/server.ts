@@ -1,6 +1,12 @@
 /** What both listeners and every scope share: request ids, strict bodies, 405 beside 404, a log line per problem. */
 import { randomBytes } from 'node:crypto'
-import Fastify, { type FastifyBaseLogger, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
+import Fastify, {
+  type FastifyBaseLogger,
+  type FastifyInstance,
+  type FastifyReply,
+  type FastifyRequest,
+  LogController
+} from 'fastify'
 import type { Logger } from 'pino'
 import { ApiError, badRequest, notFound } from '../errors.ts'
 import { isDatabaseAway } from '../storage/db.ts'
@@ -24,7 +30,8 @@ export interface ServerOptions {
 export function createServer({ log, bodyBytesMax, trustProxy }: ServerOptions): FastifyInstance {
   const app = Fastify({
     loggerInstance: log as FastifyBaseLogger,
-    disableRequestLogging: true,
+    // Problems are logged where they are understood; a line per request would drown them.
+    logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'request_id' }),
     bodyLimit: bodyBytesMax,
     trustProxy,
     genReqId: () => randomBytes(8).toString('hex'),
