@@ -1,6 +1,6 @@
 /** The database for those who bring none: PostgreSQL from npm, run as a child process. See docs/decisions/0001. */
 import { type ChildProcess, spawn } from 'node:child_process'
-import { open, readFile, rm, writeFile } from 'node:fs/promises'
+import { open, readFile, realpath, rm, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -14,7 +14,7 @@ import {
   readPassword,
   runAs
 } from './embedded/cluster.ts'
-import { findPlace, type Place } from './embedded/place.ts'
+import { existingFiles, findPlace, type Place } from './embedded/place.ts'
 import { isAlive, isPostmasterOf, type Postmaster, readPostmaster } from './embedded/postmaster.ts'
 import { type Log, silentLog } from './log.ts'
 
@@ -68,13 +68,16 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<Embedded>
   }
 }
 
-/** Stops a server that an earlier Herald left behind. Returns whether there was one. */
-export async function stopLeftover(dataDir: string): Promise<boolean> {
-  const place = await findPlace(path.resolve(dataDir))
-  const postmaster = await runningPostmaster(place)
-  if (!postmaster) return false
-  await shutDown(postmaster.pid)
-  return true
+/** Stops a server that was left behind and deletes its files. Refuses while a Herald uses it. */
+export async function removeEmbedded(dataDir: string) {
+  const files = await existingFiles(await realpath(dataDir).catch(() => path.resolve(dataDir)))
+  const owner = await livingOwner(files.ownerFile)
+  if (owner) throw new Error(`Herald is running on ${dataDir} (process ${owner}); stop it first`)
+  const postmaster = await runningPostmaster(files.cluster)
+  if (postmaster) await shutDown(postmaster.pid)
+  for (const file of [files.home, files.socketDirectory, files.logFile, files.ownerFile, files.pointerFile]) {
+    await rm(file, { recursive: true, force: true })
+  }
 }
 
 interface SettingsOptions {
@@ -135,7 +138,7 @@ class Runner {
   async ensureRunning() {
     const deadline = performance.now() + START_TIMEOUT_MS
     for (let attempt = 0; ; attempt++) {
-      const running = await runningPostmaster(this.#place)
+      const running = await runningPostmaster(this.#place.cluster)
       try {
         if (running) return await this.#adopt(running, deadline)
         return await this.#launch(deadline)
@@ -151,8 +154,8 @@ class Runner {
   async #adopt(running: Postmaster, deadline: number) {
     await waitUntilReady(this.#place, running.pid, () => isAlive(running.pid), deadline)
     this.pid = running.pid
-    const owner = Number(await readFile(this.#place.ownerFile, 'utf8').catch(() => '0'))
-    this.#ours = !this.#detached && !(owner > 0 && owner !== process.pid && isAlive(owner))
+    const owner = await livingOwner(this.#place.ownerFile)
+    this.#ours = !this.#detached && (owner === undefined || owner === process.pid)
     if (this.#ours) await this.#signOwner()
     this.#log.info({ pid: this.pid, ours: this.#ours }, 'using the PostgreSQL that already runs on this data directory')
     if (this.#detached) return
@@ -230,9 +233,15 @@ class Runner {
   }
 }
 
-async function runningPostmaster(place: Place): Promise<Postmaster | undefined> {
-  const postmaster = await readPostmaster(place.cluster)
-  return postmaster && (await isPostmasterOf(postmaster.pid, place.cluster)) ? postmaster : undefined
+async function runningPostmaster(cluster: string): Promise<Postmaster | undefined> {
+  const postmaster = await readPostmaster(cluster)
+  return postmaster && (await isPostmasterOf(postmaster.pid, cluster)) ? postmaster : undefined
+}
+
+/** The Herald that has to stop the server, if it still runs. */
+async function livingOwner(ownerFile: string): Promise<number | undefined> {
+  const pid = Number(await readFile(ownerFile, 'utf8').catch(() => '0'))
+  return pid > 0 && isAlive(pid) ? pid : undefined
 }
 
 async function waitUntilReady(place: Place, pid: number, alive: () => boolean, deadline: number) {
@@ -264,7 +273,7 @@ async function shutDown(pid: number) {
 
 /** The port of the server that runs, else any free one. */
 async function portFor(place: Place) {
-  const running = await runningPostmaster(place)
+  const running = await runningPostmaster(place.cluster)
   if (running) return running.port
   const server = createServer()
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))

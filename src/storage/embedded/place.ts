@@ -23,19 +23,33 @@ const SOCKET_PATH_BYTES_MAX = 103
 const SOCKET_NAME = '.s.PGSQL.5432'
 
 /** Written when the cluster cannot be inside the data directory. */
-export const pointerFile = (dataDir: string) => path.join(dataDir, 'postgres-location')
+const pointerFile = (dataDir: string) => path.join(dataDir, 'postgres-location')
 
 export async function findPlace(dataDir: string, sharedDirectories?: string[]): Promise<Place> {
   await mkdir(dataDir, { recursive: true })
   const root = await realpath(dataDir)
+  const { logFile, ownerFile } = await existingFiles(root)
   const { home, user } = isRoot() ? await homeForRoot(root, sharedDirectories) : await homeForMe(root)
   return {
     home,
     user,
     cluster: path.join(home, 'cluster'),
     socketDirectory: await socketDirectory(home, user),
-    logFile: path.join(root, 'postgres.log'),
-    ownerFile: path.join(root, 'postgres.owner')
+    logFile,
+    ownerFile
+  }
+}
+
+/** Where everything of a data directory's database is, if it is there at all. */
+export async function existingFiles(dataDir: string) {
+  const home = (await readFile(pointerFile(dataDir), 'utf8').catch(() => '')).trim() || path.join(dataDir, 'postgres')
+  return {
+    home,
+    cluster: path.join(home, 'cluster'),
+    socketDirectory: socketPath(home),
+    logFile: path.join(dataDir, 'postgres.log'),
+    ownerFile: path.join(dataDir, 'postgres.owner'),
+    pointerFile: pointerFile(dataDir)
   }
 }
 
@@ -94,17 +108,15 @@ async function makeHome(home: string, user: SystemUser) {
   return home
 }
 
+/** Inside the home if that is short enough for a socket, else in the directory for temporary files. */
+function socketPath(home: string) {
+  const name = `herald-${createHash('sha256').update(home).digest('hex').slice(0, 12)}`
+  return [path.join(home, 'run'), path.join(os.tmpdir(), name)].find(fits) ?? path.join('/tmp', name)
+}
+
 /** Only the user who runs PostgreSQL (and root) may enter it, which is why connections need no password. */
 async function socketDirectory(home: string, user: SystemUser | undefined) {
-  const inside = path.join(home, 'run')
-  if (fits(inside)) {
-    await mkdir(inside, { recursive: true, mode: 0o700 })
-    return inside
-  }
-  const hash = createHash('sha256').update(home).digest('hex').slice(0, 12)
-  const uid = user?.uid ?? process.getuid?.() ?? 0
-  const bases = [os.tmpdir(), '/tmp'].filter((base) => fits(path.join(base, `herald-${hash}`)))
-  const directory = path.join(bases[0] ?? '/tmp', `herald-${hash}`)
+  const directory = socketPath(home)
   try {
     await mkdir(directory, { mode: 0o700 })
     if (user) await chown(directory, user.uid, user.gid)
@@ -112,8 +124,8 @@ async function socketDirectory(home: string, user: SystemUser | undefined) {
     ignoreExisting(error as NodeJS.ErrnoException)
   }
   const found = await lstat(directory)
-  if (!found.isDirectory() || found.uid !== uid) {
-    throw new Error(`${directory} belongs to somebody else; remove it, or set HERALD_DATA_DIR to a shorter path`)
+  if (!found.isDirectory() || found.uid !== (user?.uid ?? process.getuid?.() ?? found.uid)) {
+    throw new Error(`${directory} belongs to somebody else; remove it, or set HERALD_DATA_DIR to another directory`)
   }
   await chmod(directory, 0o700)
   return directory
