@@ -1,6 +1,6 @@
 /** buildApp(deps): the scopes of both listeners and the list of domains, on one screen. */
 import swagger from '@fastify/swagger'
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Logger } from 'pino'
 import type { Deps } from './deps.ts'
 import type { Domain } from './domain.ts'
@@ -23,11 +23,15 @@ export interface AppParts {
   findAccountAccess: FindAccountAccess
   /** What /readyz asks beside the domains. */
   notReady: () => Promise<string | undefined>
+  /** Sees every answer before it leaves; tests hold them against the published description. */
+  checkAnswer?: CheckAnswer
 }
 
-export async function buildApps({ deps, domains, findAccountAccess, notReady }: AppParts): Promise<Apps> {
-  const main = server(deps, 'main')
-  const sandbox = server(deps, 'sandbox')
+export type CheckAnswer = (req: FastifyRequest, status: number, payload: unknown) => void
+
+export async function buildApps({ deps, domains, findAccountAccess, notReady, checkAnswer }: AppParts): Promise<Apps> {
+  const main = server(deps, 'main', checkAnswer)
+  const sandbox = server(deps, 'sandbox', checkAnswer)
   const ads = (app: FastifyInstance, environment: Environment) =>
     app.register(
       async (scoped) => {
@@ -66,13 +70,19 @@ export async function buildApps({ deps, domains, findAccountAccess, notReady }: 
   return { main, sandbox }
 }
 
-function server(deps: Deps, listener: string) {
+function server(deps: Deps, listener: string, checkAnswer?: CheckAnswer) {
   const app = createServer({
     log: quiet(deps.log, listener),
     bodyBytesMax: deps.config.HERALD_BODY_BYTES_MAX,
     trustProxy: deps.config.HERALD_TRUST_PROXY
   })
   measureRequests(app, deps.metrics, listener)
+  if (checkAnswer) {
+    app.addHook('onSend', async (req, reply, payload) => {
+      checkAnswer(req, reply.statusCode, payload)
+      return payload
+    })
+  }
   return app
 }
 

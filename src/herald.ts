@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises'
 import path from 'node:path'
 import type { Logger } from 'pino'
-import { type Apps, buildApps } from './app.ts'
+import { type Apps, buildApps, type CheckAnswer } from './app.ts'
 import { type Clock, createTestClock, systemClock } from './clock.ts'
 import type { Config } from './config.ts'
 import type { Deps } from './deps.ts'
@@ -38,6 +38,7 @@ export interface HeraldOptions {
   log: Logger
   /** Tests pass their own; otherwise the configuration decides. */
   clock?: Clock
+  checkAnswer?: CheckAnswer
 }
 
 /** Everything but the listeners; commands of the CLI need no more than this. */
@@ -149,7 +150,7 @@ export async function createHerald(options: HeraldOptions): Promise<Herald> {
       return isDatabaseAway(error) ? 'the database is away' : 'the database does not answer'
     }
   }
-  const apps = await buildApps({ deps, domains, findAccountAccess, notReady })
+  const apps = await buildApps({ deps, domains, findAccountAccess, notReady, checkAnswer: options.checkAnswer })
   const roles = config.HERALD_ROLES
 
   return {

@@ -5,6 +5,7 @@ import path from 'node:path'
 import { loadConfig } from '../src/config.ts'
 import { createHerald, type Herald } from '../src/herald.ts'
 import { createLog } from '../src/serve.ts'
+import { checkAnswer } from './answers.ts'
 import { type Cleanup, testDatabase } from './database.ts'
 
 export interface TestApp extends Herald {
@@ -37,7 +38,7 @@ export async function startApp(t: Cleanup, env: Record<string, string> = {}): Pr
     ...env
   })
   const log = createLog(config)
-  const herald = await createHerald({ config, databaseUrl: url, log })
+  const herald = await createHerald({ config, databaseUrl: url, log, checkAnswer })
   cleanups.push(
     () => rm(dataDir, { recursive: true, force: true }),
     () => herald.stop()

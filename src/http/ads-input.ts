@@ -18,6 +18,8 @@ export interface Field<T, Required extends boolean = boolean, Clearable extends 
   required: Required
   /** An empty string (or JSON null) un-sets the value. */
   clearable: Clearable
+  /** An empty string is a mistake, not an absent value. */
+  refuseEmpty?: boolean
   list: boolean
   /** For the OpenAPI description. */
   schema: Record<string, unknown>
@@ -73,15 +75,25 @@ const asText = (raw: unknown, name: string): string => {
   throw expected('a single value', raw, name)
 }
 
-export const text = ({ min = 1, max = 255 }: { min?: number; max?: number } = {}) =>
-  field<string>({ type: 'string', minLength: min, maxLength: max }, (raw, name) => {
+export const text = ({
+  min = 1,
+  max = 255,
+  refuseEmpty = false
+}: {
+  min?: number
+  max?: number
+  refuseEmpty?: boolean
+} = {}) => ({
+  ...field<string>({ type: 'string', minLength: min, maxLength: max }, (raw, name) => {
     const value = asText(raw, name)
     // Characters as a person counts them; the cheap test first.
     const length = value.length <= max ? value.length : [...new Intl.Segmenter().segment(value)].length
     if (length < min || length > max)
       throw new Refused(`Expected a text of ${min} to ${max} characters, got ${length} for ${name}`)
     return value
-  })
+  }),
+  refuseEmpty
+})
 
 export const choice = <const V extends string>(values: readonly V[]) =>
   field<V>({ type: 'string', enum: [...values] }, (raw, name) => {
@@ -219,7 +231,7 @@ export function readInput(fields: Fields, raw: Record<string, unknown>): Parsed 
   const errors: ErrorItem[] = []
   for (const [name, one] of Object.entries(fields)) {
     const given = raw[name]
-    const empty = given === '' || given === null
+    const empty = given === null || (given === '' && !one.refuseEmpty)
     if (given === undefined || (empty && !one.clearable && !one.required)) {
       if (one.required)
         errors.push({ code: 'MISSING_PARAMETER', message: `"${name}" is a required parameter`, parameter: name })

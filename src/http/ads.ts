@@ -15,7 +15,7 @@ export type Environment = 'production' | 'sandbox'
 
 /** The account of the path, with what the caller may do there. */
 export interface AccountAccess {
-  account: { id: string; environment: Environment; [more: string]: unknown }
+  account: { id: string; environment: Environment; deleted: boolean }
   permissions: readonly string[]
   /** Whether one of the permissions covers an operation of the access table. */
   may(operation: string): boolean
@@ -62,6 +62,10 @@ export interface AdsRoute<F extends Fields> {
   /** Beyond the documents; marked in the OpenAPI. */
   extension?: boolean
   sandboxOnly?: boolean
+  /** Answers for a deleted account too; everywhere else it is as if it never was. */
+  deletedAccount?: boolean
+  /** `request` is an array parallel to the input; `echo` makes it. */
+  batch?: boolean
   /** Other names or fewer entries in `request.params` than the inputs. */
   echo?: (params: Record<string, unknown>, path: Record<string, string>) => unknown
   /** Ids in the path that are not base 36 (users, catalogs): decimal. */
@@ -207,7 +211,8 @@ export function adsScope(
     accountId: string
   ): Promise<AccountAccess> {
     const access = await findAccess(principal.user.id, accountId, environment)
-    if (!access) throw forbidden('ACCOUNT_NOT_FOUND', `Account ${accountId.slice(0, 50)} was not found`)
+    if (!access || (access.account.deleted && !route.deletedAccount))
+      throw forbidden('ACCOUNT_NOT_FOUND', `Account ${accountId.slice(0, 50)} was not found`)
     if (!route.operation || !access.may(route.operation)) {
       throw forbidden(
         'ACTION_NOT_ALLOWED',
@@ -299,7 +304,7 @@ function pathErrors(path: Record<string, string>, route: AdsRoute<Fields>): Erro
 }
 
 function envelope(route: AdsRoute<Fields>, params: unknown, result: unknown) {
-  const request = { params }
+  const request = route.batch ? params : { params }
   if (!route.many) return { request, data: result }
   const { rows, next_cursor = null, total_count } = result as Rows
   return {

@@ -29,8 +29,45 @@ export const openApiInfo: FastifyDynamicSwaggerOptions['openapi'] = {
   }
 }
 
+const text = { type: 'string' }
+const list = (items: Json) => ({ type: 'array', items })
+
+/** What every failure looks like, by scope. */
+export const PROBLEM_SCHEMA: Json = {
+  type: 'object',
+  required: ['type', 'title'],
+  properties: {
+    type: { type: 'string', description: '`about:blank` or a URI that ends in a slug.' },
+    title: text,
+    detail: text,
+    status: { type: 'integer' },
+    errors: list({
+      type: 'object',
+      required: ['message'],
+      properties: { message: text, parameters: { type: 'object', additionalProperties: list(text) } }
+    })
+  }
+}
+const ADS_ERROR: Json = {
+  type: 'object',
+  required: ['code', 'message'],
+  properties: { code: text, message: text, parameter: text, attribute: text, details: text, value: text }
+}
+export const ADS_ERRORS_SCHEMA: Json = {
+  type: 'object',
+  required: ['request'],
+  properties: { errors: list(ADS_ERROR), operation_errors: list(list(ADS_ERROR)), request: {} }
+}
+const FAILURE = {
+  problem: {
+    description: 'A problem object (RFC 7807).',
+    content: { 'application/problem+json': { schema: PROBLEM_SCHEMA } }
+  },
+  ads: { description: 'All problems of the request.', content: { 'application/json': { schema: ADS_ERRORS_SCHEMA } } }
+}
+
 /** JSON Schema 2020-12 has no `nullable`; the serializer has no other word for it. */
-function withoutNullable(node: unknown): unknown {
+export function withoutNullable(node: unknown): unknown {
   if (Array.isArray(node)) return node.map(withoutNullable)
   if (node === null || typeof node !== 'object') return node
   const { nullable, ...rest } = Object.fromEntries(
@@ -56,6 +93,10 @@ export function describe(main: FastifyInstance, sandbox: FastifyInstance): OpenA
   }
   for (const [path, operations] of Object.entries(document.paths)) {
     for (const operation of Object.values(operations)) {
+      operation.responses = {
+        ...(operation.responses as Json),
+        default: path.startsWith('/12') ? FAILURE.ads : FAILURE.problem
+      }
       operation.security ??= path.startsWith('/admin')
         ? [{ adminToken: [] }]
         : path.startsWith('/12')
