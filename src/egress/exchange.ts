@@ -40,6 +40,8 @@ export abstract class Exchange implements Dispatcher.DispatchHandler, Seeker {
   #connection: Connection | undefined
   #sentAt = 0
   #sentAgain = false
+  /** The target said that it closes the connection after this answer. */
+  #lastOne = false
   #timer: NodeJS.Timeout | undefined
   #onAbort: (() => void) | undefined
 
@@ -123,6 +125,7 @@ export abstract class Exchange implements Dispatcher.DispatchHandler, Seeker {
     this.timings.firstByte = this.#now() - this.#sentAt
     this.phase = 'body'
     this.status = status
+    this.#lastOne = headers.connection !== undefined && /\bclose\b/i.test(String(headers.connection))
     this.begin(status, headers)
   }
 
@@ -135,7 +138,8 @@ export abstract class Exchange implements Dispatcher.DispatchHandler, Seeker {
       this.end()
       this.complete()
     }
-    this.#pool.release(this.#connection!)
+    if (this.#lastOne) this.#pool.discard(this.#connection!)
+    else this.#pool.release(this.#connection!)
   }
 
   onResponseError(_: Dispatcher.DispatchController, error: Error & { code?: string }) {
@@ -153,9 +157,10 @@ export abstract class Exchange implements Dispatcher.DispatchHandler, Seeker {
   }
 
   #mayTryAgain(error: Error, { reused }: Connection) {
+    if (!reused) return false
     if (!this.controller) return error instanceof StaleConnection
     const { method, idempotent = method === 'GET' || method === 'HEAD' } = this.#request
-    if (!reused || !idempotent || this.#sentAgain || this.status !== undefined || !isReset(error)) return false
+    if (!idempotent || this.#sentAgain || this.status !== undefined || !isReset(error)) return false
     this.#sentAgain = true
     this.#pool.discardIdle()
     return true

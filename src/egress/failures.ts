@@ -115,7 +115,6 @@ export function classify(error: unknown, phase: Phase, host: string): EgressErro
       certificate[1].replace('HOST', () => host)
     )
   if (code === 'UND_ERR_INVALID_ARG') return fail('INVALID_REQUEST', `The request for ${host} could not be written`)
-  if (code === 'UND_ERR_DESTROYED' || code === 'UND_ERR_CLOSED') return stopping()
   if (isReset(error)) {
     const when = phase === 'tls' ? 'during the TLS handshake' : phase === 'body' ? 'in the middle of its answer' : ''
     return fail('RESET', `${host} closed the connection ${when || 'without an answer'}`)

@@ -4,7 +4,8 @@ import dns from 'node:dns/promises'
 /** All addresses of a name, IPv4 and IPv6; rejects when there are none. */
 export type Lookup = (host: string) => Promise<string[]>
 
-const QUERY_TIMEOUT_MS = 2_000
+/** For the first try; the second gets twice as long. */
+const QUERY_TIMEOUT_MS = 1_500
 /** getaddrinfo holds a thread of the pool that files and zlib need too; it gets half of the four. */
 const SYSTEM_LOOKUPS_MAX = 2
 
@@ -32,12 +33,18 @@ const systemLookup = limited(SYSTEM_LOOKUPS_MAX, async (host: string) =>
   (await dns.lookup(host, { all: true })).map(({ address }) => address)
 )
 
-export function createLookup({ servers }: { servers?: string[] } = {}): Lookup {
+export function createLookup({
+  servers,
+  queryTimeoutMs = QUERY_TIMEOUT_MS
+}: {
+  servers?: string[]
+  queryTimeoutMs?: number
+} = {}): Lookup {
   return async (host) => {
     const name = host.replace(/\.$/, '')
     if (!name.includes('.')) return systemLookup(host)
     // A fresh resolver reads the system's name servers anew: a laptop changes networks, a server its resolv.conf.
-    const resolver = new dns.Resolver({ timeout: QUERY_TIMEOUT_MS, tries: 2 })
+    const resolver = new dns.Resolver({ timeout: queryTimeoutMs, tries: 2 })
     if (servers) resolver.setServers(servers)
     const [ipv4, ipv6] = await Promise.allSettled([resolver.resolve4(name), resolver.resolve6(name)])
     const addresses = [ipv4, ipv6].flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []))

@@ -20,7 +20,9 @@ export interface PoolOptions {
 }
 
 /** A request was given to a connection that had just closed: it was not sent and may go to another. */
-export class StaleConnection extends Error {}
+export class StaleConnection extends Error {
+  readonly code = 'ECONNRESET'
+}
 
 export interface Connection {
   readonly client: Client
@@ -100,7 +102,7 @@ export class Pool {
     for (const seeker of this.#waiting) seeker.failed(stopping())
     this.#waiting.clear()
     for (const abort of this.#opening.values()) abort.abort(stopping())
-    return Promise.all(Array.from(this.#open, ({ client }) => client.destroy()))
+    return Promise.all(Array.from(this.#open, ({ client }) => client.destroy(stopping())))
   }
 
   #serveNext() {
@@ -119,7 +121,7 @@ export class Pool {
     const at = this.#idle.indexOf(kept)
     if (at >= 0) this.#idle.splice(at, 1)
     // Not from inside a callback of the client's parser.
-    queueMicrotask(() => kept.client.destroy())
+    queueMicrotask(() => kept.client.destroy(new StaleConnection()))
   }
 
   async #openFor(seeker: Seeker) {
