@@ -18,24 +18,59 @@ const wanted = createHash('sha256')
 const installed = () => {
   if (!existsSync(join(root, 'node_modules', '.bin', process.platform === 'win32' ? 'node.cmd' : 'node'))) return false
   try {
-    return readFileSync(stamp, 'utf8') === wanted
+    if (readFileSync(stamp, 'utf8') === wanted) return true
+  } catch {
+    // Never installed by us; perhaps by hand.
+  }
+  return treeMatches() && leaveStamp()
+}
+
+/** Whether npm's own record of the tree is what the lock file asks for: then somebody ran `npm install`, and all is well. */
+const treeMatches = () => {
+  try {
+    const packages = (file) => JSON.parse(readFileSync(join(root, file), 'utf8')).packages
+    const tree = packages('node_modules/.package-lock.json')
+    return Object.entries(packages('package-lock.json')).every(([name, { version, integrity, optional }]) => {
+      if (!name.startsWith('node_modules/')) return true
+      const found = tree[name]
+      return found ? found.version === version && found.integrity === integrity : optional === true
+    })
   } catch {
     return false
   }
 }
 
+/** Written last and in one step: a stamp means a complete tree. */
+const leaveStamp = () => {
+  writeFileSync(`${stamp}.${process.pid}`, wanted)
+  renameSync(`${stamp}.${process.pid}`, stamp)
+  return true
+}
+
 const pause = (ms) => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms)
 
 /** Whether the process that took the lock still runs; one that was killed must not block the next. */
-const holderLives = () => {
+const holderLives = (file) => {
   try {
-    const pid = Number(readFileSync(lock, 'utf8'))
+    const pid = Number(readFileSync(file, 'utf8'))
     // Between creating the file and writing into it, a holder has no number yet.
-    if (!pid) return Date.now() - statSync(lock).mtimeMs < 5_000
+    if (!pid) return Date.now() - statSync(file).mtimeMs < 5_000
     process.kill(pid, 0)
     return true
   } catch (error) {
     return error.code === 'EPERM'
+  }
+}
+
+/** Moved aside before it is deleted: if a live process has taken the lock in between, it gets it back. */
+const removeDeadLock = () => {
+  const aside = `${lock}.${process.pid}`
+  try {
+    renameSync(lock, aside)
+    if (holderLives(aside)) renameSync(aside, lock)
+    else rmSync(aside, { force: true })
+  } catch {
+    // Somebody else was faster.
   }
 }
 
@@ -48,11 +83,12 @@ const takeLock = () => {
       return
     } catch (error) {
       if (error.code !== 'EEXIST') throw error
-      if (!holderLives()) rmSync(lock, { force: true })
-      else if (!told) {
-        console.log('herald: waiting for another process that installs the dependencies …')
-        told = true
+      if (!holderLives(lock)) {
+        removeDeadLock()
+        continue
       }
+      if (!told) console.log('herald: waiting for another process that installs the dependencies …')
+      told = true
       pause(200)
     }
   }
@@ -72,9 +108,7 @@ const install = () => {
     process.exitCode = status || 1
     return
   }
-  // Written last and in one step: a stamp means a complete tree.
-  writeFileSync(`${stamp}.${process.pid}`, wanted)
-  renameSync(`${stamp}.${process.pid}`, stamp)
+  leaveStamp()
 }
 
 if (!installed()) {

@@ -46,6 +46,7 @@ const RESTART_DELAYS_MS = [0, 100, 200, 500, 1_000, 2_000, 5_000]
 const ADOPTED_CHECK_MS = 500
 /** After this long a fast shutdown becomes an immediate one, which costs a recovery at the next start and no data. */
 const FAST_SHUTDOWN_MS = 8_000
+const LOG_BYTES_MAX = 10_000_000
 
 export async function startEmbedded(options: EmbeddedOptions): Promise<Embedded> {
   const { log = silentLog, durable = true, transport = process.platform === 'win32' ? 'tcp' : 'socket' } = options
@@ -119,6 +120,7 @@ class Runner {
   #stopping = false
   #ours = false
   #adoptedCheck: NodeJS.Timeout | undefined
+  #restarting: Promise<void> | undefined
 
   constructor(
     place: Place,
@@ -144,7 +146,7 @@ class Runner {
         return await this.#launch(deadline)
       } catch (error) {
         const delay = RESTART_DELAYS_MS[attempt]
-        if (delay === undefined || performance.now() > deadline) throw error
+        if (delay === undefined || performance.now() > deadline || this.#stopping) throw error
         // Another Herald may have won the race, or backends of a killed server are still letting go of its memory.
         await sleep(delay)
       }
@@ -162,7 +164,7 @@ class Runner {
     this.#adoptedCheck = setInterval(() => {
       if (isAlive(running.pid)) return
       clearInterval(this.#adoptedCheck)
-      void this.#restart('PostgreSQL, started by another Herald, has stopped')
+      this.#restarting = this.#restart('PostgreSQL, started by another Herald, has stopped')
     }, ADOPTED_CHECK_MS)
     this.#adoptedCheck.unref()
   }
@@ -170,7 +172,12 @@ class Runner {
   async #launch(deadline: number) {
     // Whatever the file names is not our server (isPostmasterOf), and PostgreSQL might take it for one.
     await rm(path.join(this.#place.cluster, 'postmaster.pid'), { force: true })
-    const logFile = await open(this.#place.logFile, 'w', 0o600)
+    const logFile = await open(this.#place.logFile, 'a', 0o600)
+    let logStart = (await logFile.stat()).size
+    if (logStart > LOG_BYTES_MAX) {
+      await logFile.truncate()
+      logStart = 0
+    }
     const args = Object.entries(this.#settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])
     let child: ChildProcess
     try {
@@ -192,14 +199,17 @@ class Runner {
     try {
       await waitUntilReady(this.#place, child.pid ?? 0, () => failure === undefined, deadline)
     } catch (error) {
-      const output = await readFile(this.#place.logFile, 'utf8').catch(() => '')
-      throw new Error(`${(failure ?? (error as Error)).message}\n${output.trim().slice(-2_000)}`, { cause: error })
+      const output = await readFile(this.#place.logFile).catch(() => Buffer.alloc(0))
+      const said = output.subarray(logStart).toString().trim().slice(-2_000)
+      throw new Error(`${(failure ?? (error as Error)).message}\n${said}`, { cause: error })
     }
     this.pid = child.pid!
     this.#ours = !this.#detached
     if (this.#detached) return
     await this.#signOwner()
-    const exited = () => void this.#restart('PostgreSQL has stopped unexpectedly')
+    const exited = () => {
+      this.#restarting = this.#restart('PostgreSQL has stopped unexpectedly')
+    }
     if (failure) exited()
     else child.on('exit', exited)
   }
@@ -227,6 +237,7 @@ class Runner {
     if (this.#stopping) return
     this.#stopping = true
     clearInterval(this.#adoptedCheck)
+    await this.#restarting
     if (!this.#ours) return
     await shutDown(this.pid)
     await rm(this.#place.ownerFile, { force: true })

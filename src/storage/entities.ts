@@ -17,6 +17,8 @@ export interface ListOf {
   where: Record<string, string | boolean | readonly string[] | undefined>
   /** More conditions, as SQL on the row's alias `e`. */
   conditions?: RawBuilder<unknown>[]
+  /** More to select, as SQL on the row's alias `e`: evaluated only for the rows of the page. */
+  columns?: RawBuilder<unknown>
   /** The inputs behind `conditions`: a cursor is good only for the request that it came from. */
   inputs?: unknown
   /** Attributes for sort_by. */
@@ -85,19 +87,19 @@ const both = (...conditions: RawBuilder<unknown>[]) => sql.join(conditions, sql`
 
 /** Orders of one direction over columns that are never null: a row comparison, which an index answers from its middle. */
 function plainPage(
-  table: string,
+  source: RawBuilder<unknown>,
   all: RawBuilder<unknown>,
   keys: SortKey[],
   after: unknown[] | undefined,
   limit: number
 ) {
   const bound = after && sql`(${sql.join(keys.map(ref))}) ${beyond(keys[0]!)} (${sql.join(after)})`
-  return sql`select e.* from ${sql.table(table)} e where ${bound ? both(all, bound) : all} order by ${orderBy(keys)} limit ${limit}`
+  return sql`${source} where ${bound ? both(all, bound) : all} order by ${orderBy(keys)} limit ${limit}`
 }
 
 /** One nullable attribute: first the rows that have it, then those that do not. Each part is a range of one index. */
 function nullablePage(
-  table: string,
+  source: RawBuilder<unknown>,
   all: RawBuilder<unknown>,
   keys: SortKey[],
   after: unknown[] | undefined,
@@ -107,8 +109,8 @@ function nullablePage(
   const have = sql`${ref(key)} is not null`
   const lack = sql`${ref(key)} is null`
   const inNulls = after !== undefined && after[0] === null
-  const first = plainPage(table, both(all, have), keys, inNulls ? undefined : after, limit)
-  const second = plainPage(table, both(all, lack), [id], inNulls ? [after[1]] : undefined, limit)
+  const first = plainPage(source, both(all, have), keys, inNulls ? undefined : after, limit)
+  const second = plainPage(source, both(all, lack), [id], inNulls ? [after[1]] : undefined, limit)
   return inNulls
     ? second
     : sql`select * from (select * from (${first}) a union all select * from (${second}) b) u limit ${limit}`
@@ -116,7 +118,7 @@ function nullablePage(
 
 /** Several attributes, perhaps of mixed direction: correct for every case, bounded by the first attribute. */
 function mixedPage(
-  table: string,
+  source: RawBuilder<unknown>,
   all: RawBuilder<unknown>,
   keys: SortKey[],
   after: unknown[] | undefined,
@@ -130,7 +132,7 @@ function mixedPage(
     return sql`(${both(...equals, later)})`
   })
   const bound = after && sql`(${sql.join(branches, sql` or `)})`
-  return sql`select e.* from ${sql.table(table)} e where ${bound ? both(all, bound) : all} order by ${order} limit ${limit}`
+  return sql`${source} where ${bound ? both(all, bound) : all} order by ${order} limit ${limit}`
 }
 
 /** One page of `table`. Rows are whole; the response schema picks the fields. */
@@ -160,7 +162,9 @@ export async function listEntities<Row = Record<string, unknown>>(
   const nullable = keys.filter((key) => list.nullable?.includes(key.column)).length
   const oneWay = keys.every((key) => key.descending === keys[0]!.descending)
   const build = nullable === 0 && oneWay ? plainPage : nullable === 1 && keys.length === 2 ? nullablePage : mixedPage
-  const { rows } = await build(table, all, keys, after, size + 1).execute(db)
+  const more = list.columns ? sql`, ${list.columns}` : sql``
+  const source = sql`select e.*${more} from ${sql.table(table)} e`
+  const { rows } = await build(source, all, keys, after, size + 1).execute(db)
   const kept = (rows as Record<string, unknown>[]).slice(0, size)
   const last = rows.length > size ? kept.at(-1) : undefined
   return {
