@@ -165,7 +165,8 @@ test('refuses headers that are not whole', () => {
     whole.replace('"1.0"', '"2.0"'),
     whole.replace('oauth_timestamp="1"', 'oauth_timestamp="1e3"'),
     `${whole}, oauth_nonce="again"`,
-    whole.replace('oauth_nonce="n"', `oauth_nonce="${'n'.repeat(2000)}"`)
+    whole.replace('oauth_nonce="n"', `oauth_nonce="${'n'.repeat(2001)}"`),
+    whole.replace('oauth_nonce="n"', 'oauth_nonce="n%00"')
   ]) {
     assert.equal(parseOAuthHeader(bad), undefined, bad.slice(0, 80))
   }

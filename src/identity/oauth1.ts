@@ -1,5 +1,5 @@
 /** OAuth 1.0a request signatures by RFC 5849: parse, base string, sign, verify. Pure; knows no HTTP framework. */
-import { createHmac, timingSafeEqual } from 'node:crypto'
+import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
 
 /** A request as its client saw it. */
 export interface SignableRequest {
@@ -19,7 +19,8 @@ export type SignatureMethod = keyof typeof SIGNATURE_METHODS
 
 /** How far a client's clock may be off in either direction. Not specified; see decisions/0017. */
 export const TIMESTAMP_WINDOW_SECONDS = 300
-const PARAMETER_LENGTH_MAX = 512
+/** A callback may be long; nothing else is. */
+const PARAMETER_LENGTH_MAX = 2000
 
 export interface OAuthCredentials {
   consumerKey: string
@@ -128,8 +129,10 @@ export function parseOAuthHeader(authorization: string): OAuthCredentials | unde
     if (!match) return undefined
     const name = toUtf8(decodeBinary(asBinary(match[1]!)))
     if (name === 'realm') continue
-    if (parameters.has(name) || match[2]!.length > PARAMETER_LENGTH_MAX * 3) return undefined
-    parameters.set(name, toUtf8(decodeBinary(asBinary(match[2]!))))
+    const value = toUtf8(decodeBinary(asBinary(match[2]!)))
+    // No database stores a null character, so no credential has one.
+    if (parameters.has(name) || value.length > PARAMETER_LENGTH_MAX || value.includes('\0')) return undefined
+    parameters.set(name, value)
   }
   const consumerKey = parameters.get('oauth_consumer_key')
   const signatureMethod = parameters.get('oauth_signature_method')
@@ -180,7 +183,8 @@ export interface SigningKeys {
 }
 
 export interface SigningOptions {
-  nonce: string
+  /** A random one unless given. */
+  nonce?: string
   timestamp: number
   signatureMethod?: SignatureMethod
   /** More oauth_ parameters: oauth_callback, oauth_verifier. */
@@ -192,7 +196,7 @@ export function signRequest(request: SignableRequest, keys: SigningKeys, options
   const signatureMethod = options.signatureMethod ?? 'HMAC-SHA1'
   const parameters: Pair[] = [
     ['oauth_consumer_key', keys.consumerKey],
-    ['oauth_nonce', options.nonce],
+    ['oauth_nonce', options.nonce ?? randomBytes(16).toString('hex')],
     ['oauth_signature_method', signatureMethod],
     ['oauth_timestamp', String(options.timestamp)],
     ...(keys.token === undefined ? [] : [['oauth_token', keys.token] as const]),

@@ -54,8 +54,13 @@ export async function verifyPassword(
     .executeTakeFirst()
   const matches = await passwordMatches(password.slice(0, PASSWORD_LENGTH_MAX + 1), user?.password_hash)
   if (!user || !matches || user.suspended) return { outcome: 'refused' }
-  // A good password clears what this person typed wrong from here, not what others try elsewhere.
+  // A good password clears what this person typed wrong from here; of what others try it takes back only itself.
   await db.deleteFrom('sign_in_attempts').where('key', '=', keys[0]![0]).execute()
+  await db
+    .updateTable('sign_in_attempts')
+    .set((eb) => ({ attempts: eb('attempts', '-', 1) }))
+    .where('key', 'in', [keys[1]![0], keys[2]![0]])
+    .execute()
   const { password_hash: _, ...known } = user
   return { outcome: 'signed-in', user: known }
 }
