@@ -1,7 +1,9 @@
 /** The demo tenant: one app, one user, an ad account on each listener. Made at the first start on an empty built-in database, or by `herald demo`. */
 import { writeFile } from 'node:fs/promises'
 import path from 'node:path'
+import { createAccount, createFundingInstrument } from './campaigns/index.ts'
 import type { Deps } from './deps.ts'
+import type { Environment } from './http/ads.ts'
 import {
   ALL_SCOPES,
   ALLOW_LISTS,
@@ -15,6 +17,7 @@ import {
   findUserByName,
   randomText
 } from './identity/index.ts'
+import type { Tx } from './storage/db.ts'
 
 const USERNAME = 'demo'
 
@@ -71,6 +74,8 @@ export async function createDemo(deps: Deps): Promise<DemoCredentials> {
     const oauth1 = await createOAuth1AccessToken(tx, vault, { ...ids, permissions: 'read-write-directmessages' }, now)
     const admin_token = config.HERALD_ADMIN_TOKEN || (await createAdminToken(tx, { name: 'demo' }, now)).token
     await allow(tx, { list: ALLOW_LISTS.catalogEarlyAccess, subject_kind: 'user', subject_id: user.id }, now)
+    const production = await demoAccount(tx, 'production', user.id, now)
+    const sandbox = await demoAccount(tx, 'sandbox', user.id, now)
     const credentials: DemoCredentials = {
       ...urls(deps),
       admin_token,
@@ -90,12 +95,31 @@ export async function createDemo(deps: Deps): Promise<DemoCredentials> {
         oauth1_token: oauth1.oauth_token,
         oauth1_token_secret: oauth1.oauth_token_secret
       },
-      accounts: { production: '', sandbox: '' },
-      funding_instruments: { production: '', sandbox: '' }
+      accounts: { production: production.account, sandbox: sandbox.account },
+      funding_instruments: { production: production.fundingInstrument, sandbox: sandbox.fundingInstrument }
     }
     await writeFile(credentialsFile(deps), `${JSON.stringify(credentials, null, 2)}\n`, { mode: 0o600 })
     return credentials
   })
+}
+
+/** What no call of the documents can create is there as well, on both listeners, so that everything can be tried at once. */
+async function demoAccount(tx: Tx, environment: Environment, ownerUserId: string, now: Date) {
+  const account = await createAccount(tx, { environment, ownerUserId, name: `Demo ${environment}`, samples: true }, now)
+  await allow(tx, { list: ALLOW_LISTS.accountHistory, subject_kind: 'account', subject_id: account.id }, now)
+  const instrument = await createFundingInstrument(
+    tx,
+    account.id,
+    {
+      currency: 'USD',
+      type: 'CREDIT_CARD',
+      start_time: now.toISOString(),
+      credit_limit_local_micro: 10_000_000_000n,
+      description: 'Demo card'
+    },
+    now
+  )
+  return { account: account.id, fundingInstrument: instrument.id }
 }
 
 function urls({ config }: Deps) {

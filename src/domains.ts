@@ -1,13 +1,17 @@
 /** The list of domains. Adding one is a line here. */
+import { createCampaigns } from './campaigns/index.ts'
 import type { Deps } from './deps.ts'
 import type { Domain } from './domain.ts'
 import type { FindAccountAccess } from './http/ads.ts'
 import { createIdentity } from './identity/index.ts'
 import type { DueWork } from './operator/clock.ts'
 import { createOperator } from './operator/index.ts'
+import { createWebhooks } from './webhooks/index.ts'
 
 export function createDomains(deps: Deps, work: DueWork): { domains: Domain[]; findAccountAccess: FindAccountAccess } {
   const identity = createIdentity(deps)
   const operator = createOperator(deps, work)
-  return { domains: [identity, operator], findAccountAccess: async () => undefined }
+  const campaigns = createCampaigns(deps)
+  const webhooks = createWebhooks(deps)
+  return { domains: [identity, operator, webhooks, campaigns], findAccountAccess: campaigns.findAccountAccess }
 }

@@ -1,0 +1,46 @@
+/** Webhooks deliver bytes to URLs; they do not know what an event means. */
+import type { Deps } from '../deps.ts'
+import type { Domain } from '../domain.ts'
+import { consumerSecrets, validSecrets } from '../identity/index.ts'
+import { crcJob } from './crc-job.ts'
+import { createDelivery, type DeliveryEngine } from './deliver.ts'
+import { deliveryConfig } from './deliver-config.ts'
+import { webhookRoutes } from './routes.ts'
+import type { WebhookDeps } from './webhooks.ts'
+
+export type { Delivery, NewDelivery } from './log.ts'
+export { findWebhook, getWebhook, webhookIdInvalid } from './webhooks.ts'
+
+export interface Webhooks extends Domain {
+  delivery: DeliveryEngine
+}
+
+export function createWebhooks(deps: Deps): Webhooks {
+  const { database, clock, config, egress, vault, log, listener } = deps
+  const numbers = deliveryConfig(config)
+  const secrets = async (appId: string) => validSecrets(await consumerSecrets(database.db, vault, appId), clock.now())
+  const delivery = createDelivery({ database, egress, clock, config: numbers, secrets, listener, log })
+  const webhookDeps: WebhookDeps = {
+    db: database.db,
+    clock,
+    egress,
+    secrets,
+    crc: { egress, deadlineMs: numbers.deadlineMs, signatureHeader: numbers.signatureHeader },
+    perAppMax: config.HERALD_WEBHOOKS_PER_APP_MAX
+  }
+  deps.jobs.add(crcJob(webhookDeps, config.HERALD_CRC_AUTO_RECOVER))
+
+  return {
+    name: 'webhooks',
+    delivery,
+    v2: (app) => webhookRoutes(app, webhookDeps),
+    start: async (roles) => {
+      if (roles.includes('deliver')) await delivery.start()
+    },
+    stop: () => delivery.stop(),
+    drain: async () => {
+      await delivery.drain()
+      return false
+    }
+  }
+}
