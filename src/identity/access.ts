@@ -1,6 +1,7 @@
 /** Who may do what in an ad account: the seven permissions of document 3, their meanings, and the rows that grant them. */
 import { badRequest } from '../errors.ts'
 import type { Db, Defaulted } from '../storage/db.ts'
+import { announce } from './changes.ts'
 
 export const ACCOUNT_PERMISSIONS = [
   'ACCOUNT_ADMIN',
@@ -95,12 +96,14 @@ export async function grantAccountAccess(
   now: Date
 ) {
   const permissions = checkedPermissions(input.permissions)
-  return db
+  const granted = await db
     .insertInto('account_access')
     .values({ account_id: input.account_id, user_id: input.user_id, permissions, created_at: now, updated_at: now })
     .onConflict((oc) => oc.columns(['account_id', 'user_id']).doUpdateSet({ permissions, updated_at: now }))
     .returningAll()
     .executeTakeFirstOrThrow()
+  await announce(db, { user: input.user_id })
+  return granted
 }
 
 /** Whether there was something to take away. */
@@ -110,6 +113,7 @@ export async function revokeAccountAccess(db: Db, accountId: string, userId: str
     .where('account_id', '=', accountId)
     .where('user_id', '=', userId)
     .executeTakeFirst()
+  await announce(db, { user: userId })
   return numDeletedRows > 0n
 }
 
