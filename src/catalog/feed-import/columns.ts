@@ -8,6 +8,8 @@ const ALIASES: ReadonlyMap<string, string> = new Map([['google_product_category'
 
 /** Index in PRODUCT_FIELDS of a column or element name, whatever its case; undefined when it is none. */
 export function fieldIndexOf(name: string): number | undefined {
+  const exact = FIELD_INDEX.get(name)
+  if (exact !== undefined) return exact
   const plain = name.trim().toLowerCase().replaceAll(/\s+/g, '_')
   return FIELD_INDEX.get(ALIASES.get(plain) ?? plain)
 }
