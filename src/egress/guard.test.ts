@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import fc from 'fast-check'
 import { presets, reaching, startConsumer } from '../../test/consumer.ts'
+import { assertFailure, PUBLIC_V4, PUBLIC_V6, post } from '../../test/egress.ts'
 import { createEgress, type Egress, type EgressOptions } from './index.ts'
-import { assertFailure, PUBLIC_V4, PUBLIC_V6, post } from './testing.ts'
 
 const FORBIDDEN_V4 = [
   '0.0.0.0',
@@ -311,6 +311,19 @@ test('judges a name again when its answer or its connection has grown old', asyn
   assert.equal(consumer.connections, 2)
 })
 
+test('a check does not wait for DNS longer than it was told to', async (t) => {
+  const egress = guard(t, () => new Promise(() => {}))
+
+  const checked = await egress.check('https://hooks.example.test/', { deadlineMs: 20 })
+
+  assert.deepEqual(checked, {
+    ok: false,
+    class: 'transient',
+    code: 'DNS',
+    message: 'The name hooks.example.test could not be resolved within 20 ms'
+  })
+})
+
 test('a refused answer is not remembered', async (t) => {
   const answers = [['10.0.0.1'], [PUBLIC_V4]]
   const egress = guard(t, async () => answers.shift() ?? [])
@@ -325,7 +338,8 @@ test('a mapped name is judged by the address it is mapped to', async (t) => {
   const careful = guard(t, noLookup, { resolve })
   const lenient = guard(t, noLookup, { resolve, extraCa, allowPrivate: true })
 
-  assertFailure(await post(careful), { class: 'refused', code: 'EGRESS_REFUSED_ADDRESS' })
+  assertFailure(await post(careful), { class: 'refused', code: 'EGRESS_REFUSED_ADDRESS', phase: 'dns' })
+  assert.equal(consumer.connections, 0)
   assert.equal((await post(lenient)).kind, 'response')
   assert.equal((await post(lenient, { url: 'https://HOOKS.example.test./hook' })).kind, 'response')
   assert.throws(() => guard(t, noLookup, { resolve: new Map([['a.test', { address: 'b.test' }]]) }), /IP address/)

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict'
 import dgram from 'node:dgram'
 import { once } from 'node:events'
 import { type TestContext, test } from 'node:test'
+import { PUBLIC_V4, PUBLIC_V6 } from '../../test/egress.ts'
 import { createEgress } from './index.ts'
 import { createLookup, type Lookup } from './lookup.ts'
-import { PUBLIC_V4, PUBLIC_V6 } from './testing.ts'
 
 const TYPE_A = 1
 const TYPE_AAAA = 28
@@ -116,12 +116,11 @@ test('a name server that says nothing holds up no other name', async (t) => {
   const egress = createEgress({ allowPrivate: false, resolve: new Map(), connectionsPerTargetMax: 1, lookup })
 
   const silent = Array.from({ length: 50 }, (_, i) =>
-    egress.check(`https://silent${i}.example.test/`, { deadlineMs: 150 })
+    egress.check(`https://silent${i}.example.test/`, { deadlineMs: 5_000 })
   )
-  const before = performance.now()
-  assert.ok((await egress.check('https://quick.example.test/')).ok)
+  const first = await Promise.race([...silent, egress.check('https://quick.example.test/')])
 
-  assert.ok(performance.now() - before < 120)
+  assert.ok(first.ok)
   for (const result of await Promise.all(silent)) assert.equal(result.ok || result.code, 'DNS')
   // They end by themselves, too; the server must not go away before.
   await Promise.allSettled(asked)

@@ -2,13 +2,11 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import type { Socket } from 'node:net'
 import { type TestContext, test } from 'node:test'
+import { setImmediate } from 'node:timers/promises'
 import { gunzipSync } from 'node:zlib'
 import { type Behaviour, consumerAuthority, presets, reaching, startConsumer } from '../../test/consumer.ts'
-import { issueCertificate } from '../tools/certificates.ts'
-import { createEgress, type FailureCode } from './index.ts'
 import {
   assertFailure,
-  DEADLINE_MS,
   egressTo,
   endsByDeadline,
   HOST,
@@ -16,7 +14,9 @@ import {
   post,
   tcpServer,
   tlsServer
-} from './testing.ts'
+} from '../../test/egress.ts'
+import { issueCertificate } from '../tools/certificates.ts'
+import { createEgress, type FailureCode } from './index.ts'
 
 const MB = 1024 * 1024
 
@@ -266,5 +266,24 @@ test('can be given up by a signal at any time', async (t) => {
 
   assertFailure(await running, { class: 'transient', code: 'ABORTED', phase: 'headers' })
   assertFailure(await post(egress, { signal: controller.signal }), { code: 'ABORTED' })
-  assert.ok(DEADLINE_MS < 10_000)
+})
+
+test('what is given up before it was written is never sent, and costs no connection', async (t) => {
+  const { consumer, egress } = await consumerThat(t, presets.ok)
+  await post(egress, { body: 'first' })
+
+  const controller = new AbortController()
+  const running = post(egress, { body: 'given up', signal: controller.signal })
+  controller.abort()
+
+  assertFailure(await running, { code: 'ABORTED' })
+  // undici looks at a kept connection once more before it writes; until then the connection is taken.
+  await setImmediate()
+  await setImmediate()
+  await post(egress, { body: 'last' })
+  assert.deepEqual(
+    consumer.requests.map(({ body }) => String(body)),
+    ['first', 'last']
+  )
+  assert.equal(consumer.connections, 1)
 })

@@ -5,8 +5,8 @@ import { type TestContext, test } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
 import { gzipSync } from 'node:zlib'
 import { type Behaviour, presets, startConsumer } from '../../test/consumer.ts'
+import { assertFailure, DEADLINE_MS, egressTo, endsByDeadline, HOST, memoryGrowth } from '../../test/egress.ts'
 import type { EgressError, StreamRequest, StreamResponse } from './index.ts'
-import { assertFailure, DEADLINE_MS, egressTo, endsByDeadline, HOST, memoryGrowth } from './testing.ts'
 
 const MB = 1024 * 1024
 
@@ -91,11 +91,11 @@ test('reads no faster than the caller', async (t) => {
     write()
   })
 
-  const { body } = await open({ idleMs: 50 })
+  const { body } = await open()
   let before = -1
   while (before !== written) {
     before = written
-    await wait(100) // Longer than idleMs: a caller who does not read is not an idle target.
+    await wait(DEADLINE_MS + 50) // Longer than idleMs: a caller who does not read is not an idle target.
   }
 
   assert.ok(written < 32 * MB, `${written} bytes were sent to a caller who read nothing`)
@@ -160,16 +160,27 @@ test('broken or cut gzip, and an encoding nobody offered, are definitive', async
   assert.equal((await drain(await open())).bytes, whole.length)
 })
 
-test('more bytes than allowed end the body, announced or not', async (t) => {
-  const { consumer, open } = await streamFrom(t, presets.hugeBody(10 * MB))
+test('more bytes than allowed end it: at once when announced, at the limit when not', async (t) => {
+  const { consumer, get, open } = await streamFrom(t, presets.hugeBody(10 * MB))
 
-  for (const behaviour of [presets.hugeBody(10 * MB), presets.endlessChunks]) {
-    consumer.respond(behaviour)
-    const result = await drain(await open({ bytesMax: MB }))
-    assert.deepEqual([result.code, result.class], ['TOO_LARGE', 'definitive'])
-    assert.ok(result.bytes <= MB)
-  }
+  const announced = await get({ bytesMax: MB })
+  consumer.respond(presets.endlessChunks)
+  const result = await drain(await open({ bytesMax: MB }))
+
+  assertFailure(announced, { class: 'definitive', code: 'TOO_LARGE', phase: 'body' })
+  assert.equal(announced.status, 200)
+  assert.deepEqual([result.code, result.class], ['TOO_LARGE', 'definitive'])
+  assert.ok(result.bytes <= MB)
   await untilClosed(consumer)
+})
+
+test('a HEAD request may learn of any length', async (t) => {
+  const { open } = await streamFrom(t, (_, res) => void res.writeHead(200, { 'content-length': 10 * MB }).end())
+
+  const response = await open({ method: 'HEAD', bytesMax: 1 })
+
+  assert.equal(response.headers['content-length'], String(10 * MB))
+  assert.deepEqual(await drain(response), { bytes: 0, code: 'END' })
 })
 
 test('a target that falls silent ends after the idle time, before and within the body', async (t) => {

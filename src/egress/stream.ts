@@ -117,6 +117,9 @@ export class Stream extends Exchange {
         new EgressError('ENCODING', `${host} answered in ${encoding.slice(0, 40)}, but only gzip was offered`)
       )
     }
+    if (this.#request.method !== 'HEAD' && Number(headers['content-length'] ?? 0) > this.#request.bytesMax) {
+      return this.stop(this.#tooLarge())
+    }
     this.#idleTimer?.refresh()
     const body = packed ? gunzipBounded(this.#wire, decompressedBytesMax, host) : this.#wire
     // A caller that needs no more than the status must not be ended by a later reset.
@@ -133,15 +136,15 @@ export class Stream extends Exchange {
   }
 
   protected data(chunk: Buffer) {
-    const { bytesMax } = this.#request
     this.#bytes += chunk.length
-    if (this.#bytes > bytesMax) {
-      return this.stop(
-        new EgressError('TOO_LARGE', `The answer of ${this.target.host} is larger than ${bytesMax} bytes`)
-      )
-    }
+    if (this.#bytes > this.#request.bytesMax) return this.stop(this.#tooLarge())
     this.#idleTimer?.refresh()
     if (!this.#wire.push(chunk)) this.controller?.pause()
+  }
+
+  #tooLarge() {
+    const { bytesMax } = this.#request
+    return new EgressError('TOO_LARGE', `The answer of ${this.target.host} is larger than ${bytesMax} bytes`)
   }
 
   protected complete() {

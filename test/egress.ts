@@ -1,11 +1,9 @@
-/** What the tests of this folder share: servers that speak bytes instead of HTTP, and a stopwatch. */
+/** What the tests of src/egress share: servers that speak bytes instead of HTTP, and a stopwatch. */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import net, { type AddressInfo, type Socket } from 'node:net'
 import type { TestContext } from 'node:test'
 import tls from 'node:tls'
-import { consumerAuthority } from '../../test/consumer.ts'
-import { issueCertificate } from '../tools/certificates.ts'
 import {
   createEgress,
   type Egress,
@@ -13,7 +11,9 @@ import {
   type Failure,
   type Outcome,
   type StreamOutcome
-} from './index.ts'
+} from '../src/egress/index.ts'
+import { issueCertificate } from '../src/tools/certificates.ts'
+import { consumerAuthority } from './consumer.ts'
 
 export const HOST = 'hooks.example.test'
 export const PUBLIC_V4 = '93.184.215.14'
@@ -87,12 +87,12 @@ export function assertFailure(
   assert.deepEqual({ ...found, ...expected }, found)
 }
 
-/** Runs it and checks that it ended at the deadline: neither before, nor noticeably after. */
+/** Runs it and checks that it ended at the deadline: neither before, nor long after. */
 export async function endsByDeadline<T>(work: () => Promise<T>, deadlineMs = DEADLINE_MS): Promise<T> {
   const before = performance.now()
   const result = await work()
   const took = performance.now() - before
-  assert.ok(took >= deadlineMs - 5 && took < deadlineMs + 500, `took ${took} ms with a deadline of ${deadlineMs} ms`)
+  assert.ok(took >= deadlineMs - 5 && took < deadlineMs + 2_000, `took ${took} ms with a deadline of ${deadlineMs} ms`)
   return result
 }
 
