@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
+import { after, test } from 'node:test'
 import { testDatabase } from '../../test/database.ts'
 import { isDatabaseAway, openDatabase, violatedConstraint } from './db.ts'
 
-test('timestamps come back as ISO strings in milliseconds and bigints exactly', async (t) => {
-  const { database } = await testDatabase(t)
+const { database, url } = await testDatabase({ after })
 
+test('timestamps come back as ISO strings in milliseconds and bigints exactly', async () => {
   const { rows } = await database.pool.query(`select
     timestamptz '2026-01-15 12:00:00Z' as whole, timestamptz '2026-01-15 14:00:00.12+02' as shifted,
     timestamptz '2026-01-15 12:00:00.123999Z' as micro, timestamptz 'infinity' as never, null::timestamptz as nothing,
@@ -23,8 +23,7 @@ test('timestamps come back as ISO strings in milliseconds and bigints exactly', 
   })
 })
 
-test('tells a database that is away from a query that is wrong', async (t) => {
-  const { database } = await testDatabase(t)
+test('tells a database that is away from a query that is wrong', async () => {
   const failure = (promise: Promise<unknown>) =>
     promise.then(
       () => assert.fail('it did not fail'),
@@ -42,8 +41,7 @@ test('tells a database that is away from a query that is wrong', async (t) => {
   assert.equal(isDatabaseAway(await failure(database.pool.query('select nonsense'))), false)
 })
 
-test('names the constraint that a write violated', async (t) => {
-  const { database } = await testDatabase(t)
+test('names the constraint that a write violated', async () => {
   const insert = () => database.pool.query('insert into test_clock (offset_ms) values (1)')
   await insert()
 
@@ -53,8 +51,7 @@ test('names the constraint that a write violated', async (t) => {
   assert.equal(violatedConstraint(new Error('something else')), undefined)
 })
 
-test('closing ends every connection, whoever opened it', async (t) => {
-  const { database, url } = await testDatabase(t)
+test('closing ends every connection, whoever opened it', async () => {
   const other = openDatabase({ url })
   await other.pool.query('select 1')
 

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
+import { after, beforeEach, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { sql } from 'kysely'
 import { Type } from 'typebox'
@@ -20,7 +20,10 @@ import {
 } from './jobs.ts'
 import { createListener } from './listen.ts'
 
+const { database, url } = await testDatabase({ after })
 const clock = createTestClock()
+
+beforeEach(() => database.pool.query('truncate jobs; drop table if exists effects'))
 
 function workerOf(database: Database, jobs: JobDefinition[], more: object = {}) {
   const registry = createJobRegistry()
@@ -42,8 +45,7 @@ async function until(condition: () => boolean | Promise<boolean>) {
   assert.fail('it did not happen within five seconds')
 }
 
-test('runs each job once under two workers', async (t) => {
-  const { database } = await testDatabase(t)
+test('runs each job once under two workers', async () => {
   const runs: number[] = []
   const job = defineJob<{ n: number }>('count', { run: async ({ n }) => void runs.push(n), concurrency: 7 })
   await enqueueMany(
@@ -61,8 +63,7 @@ test('runs each job once under two workers', async (t) => {
   assert.deepEqual(await jobsOf(database), [])
 })
 
-test('runs jobs that are due at once in the order in which they were asked for', async (t) => {
-  const { database } = await testDatabase(t)
+test('runs jobs that are due at once in the order in which they were asked for', async () => {
   const runs: number[] = []
   const job = defineJob<{ n: number }>('count', { run: async ({ n }) => void runs.push(n), concurrency: 1 })
   for (const n of [1, 2, 3]) await enqueue(database.db, 'count', { n })
@@ -72,9 +73,7 @@ test('runs jobs that are due at once in the order in which they were asked for',
   assert.deepEqual(runs, [1, 2, 3])
 })
 
-test('a job exists only if the transaction that asked for it commits', async (t) => {
-  const { database } = await testDatabase(t)
-
+test('a job exists only if the transaction that asked for it commits', async () => {
   await assert.rejects(
     database.db.transaction().execute(async (tx) => {
       await enqueue(tx, 'never', {})
@@ -85,8 +84,7 @@ test('a job exists only if the transaction that asked for it commits', async (t)
   assert.deepEqual(await jobsOf(database), [])
 })
 
-test('retries by the schedule and the clock, then keeps the row as failed', async (t) => {
-  const { database } = await testDatabase(t)
+test('retries by the schedule and the clock, then keeps the row as failed', async () => {
   const clock = createTestClock()
   const attempts: number[] = []
   const registry = createJobRegistry()
@@ -123,8 +121,7 @@ test('retries by the schedule and the clock, then keeps the row as failed', asyn
   assert.equal(row.last_error, 'no luck')
 })
 
-test('keeps trying at the last pace unless told to give up', async (t) => {
-  const { database } = await testDatabase(t)
+test('keeps trying at the last pace unless told to give up', async () => {
   const clock = createTestClock()
   let runs = 0
   const registry = createJobRegistry()
@@ -145,8 +142,7 @@ test('keeps trying at the last pace unless told to give up', async (t) => {
   assert.deepEqual(await jobsOf(database), [])
 })
 
-test('a job is not run before it is due', async (t) => {
-  const { database } = await testDatabase(t)
+test('a job is not run before it is due', async () => {
   const clock = createTestClock()
   let runs = 0
   const registry = createJobRegistry()
@@ -164,8 +160,7 @@ test('a job is not run before it is due', async (t) => {
   assert.equal(runs, 1)
 })
 
-test('asking again under a key is the same job, at the earlier time and with the newer payload', async (t) => {
-  const { database } = await testDatabase(t)
+test('asking again under a key is the same job, at the earlier time and with the newer payload', async () => {
   const now = clock.now()
 
   const first = await enqueue(database.db, 'keyed', { n: 1 }, { key: 'a', dueAt: now + 5_000 })
@@ -182,8 +177,7 @@ test('asking again under a key is the same job, at the earlier time and with the
   assert.equal(Date.parse((await jobsOf(database))[0].due_at), now + 9_000)
 })
 
-test('a job that is asked for again while it runs runs once more', async (t) => {
-  const { database } = await testDatabase(t)
+test('a job that is asked for again while it runs runs once more', async () => {
   const seen: number[] = []
   const job = defineJob<{ n: number }>('keyed', {
     async run({ n }) {
@@ -199,8 +193,7 @@ test('a job that is asked for again while it runs runs once more', async (t) => 
   assert.deepEqual(await jobsOf(database), [])
 })
 
-test('a job that was cancelled while it ran does not come back', async (t) => {
-  const { database } = await testDatabase(t)
+test('a job that was cancelled while it ran does not come back', async () => {
   let runs = 0
   const job = defineJob('keyed', {
     async run() {
@@ -217,8 +210,7 @@ test('a job that was cancelled while it ran does not come back', async (t) => {
   assert.deepEqual(await jobsOf(database), [])
 })
 
-test('a worker that lost its lease can neither complete the job nor commit for it', async (t) => {
-  const { database } = await testDatabase(t)
+test('a worker that lost its lease can neither complete the job nor commit for it', async () => {
   await database.pool.query('create table effects (worker text)')
   const started = gate()
   const resumed = gate()
@@ -248,8 +240,7 @@ test('a worker that lost its lease can neither complete the job nor commit for i
   assert.deepEqual(outcomes, ['done', 'lost'])
 })
 
-test('nobody takes a job over while its own transaction is open, even past its lease', async (t) => {
-  const { database } = await testDatabase(t)
+test('nobody takes a job over while its own transaction is open, even past its lease', async () => {
   const inside = gate()
   const resumed = gate()
   const ended = Promise.withResolvers<string>()
@@ -275,8 +266,7 @@ test('nobody takes a job over while its own transaction is open, even past its l
   await worker.stop()
 })
 
-test('a long job keeps its lease by renewing it', async (t) => {
-  const { database } = await testDatabase(t)
+test('a long job keeps its lease by renewing it', async () => {
   const finished = gate()
   const ended = Promise.withResolvers<string>()
   const job = defineJob('long', { leaseSeconds: 0.3, run: () => finished.promise })
@@ -301,8 +291,7 @@ async function eventually(database: Database, condition: (rows: Awaited<ReturnTy
   return rows
 }
 
-test('a job of a worker that died is run by another', async (t) => {
-  const { database, url } = await testDatabase(t)
+test('a job of a worker that died is run by another', async () => {
   const dying = openDatabase({ url, connectionsMax: 2 })
   const started = gate()
   const stuck = defineJob('orphan', { leaseSeconds: 0.2, run: () => new Promise<void>(() => started.resolve()) })
@@ -320,8 +309,7 @@ test('a job of a worker that died is run by another', async (t) => {
   assert.equal(runs, 1)
 })
 
-test('a job that kills its workers is not tried for ever if it may fail', async (t) => {
-  const { database } = await testDatabase(t)
+test('a job that kills its workers is not tried for ever if it may fail', async () => {
   let runs = 0
   const job = defineJob('poison', { retryDelaysSeconds: [1], whenExhausted: 'fail', run: async () => void runs++ })
   await enqueue(database.db, 'poison', {})
@@ -335,8 +323,7 @@ test('a job that kills its workers is not tried for ever if it may fail', async 
   assert.equal((await jobsOf(database))[0].state, 'failed')
 })
 
-test('stopping hands back what does not finish in time, uncounted', async (t) => {
-  const { database } = await testDatabase(t)
+test('stopping hands back what does not finish in time, uncounted', async () => {
   const started = gate()
   const job = defineJob('slow', {
     run: (_, { signal }) =>
@@ -356,8 +343,7 @@ test('stopping hands back what does not finish in time, uncounted', async (t) =>
   assert.deepEqual([row.state, row.attempts, row.last_error], ['pending', 0, null])
 })
 
-test('a job that finishes within a transaction has its effect and its end together', async (t) => {
-  const { database } = await testDatabase(t)
+test('a job that finishes within a transaction has its effect and its end together', async () => {
   await database.pool.query('create table effects (n int)')
   let tries = 0
   const job = defineJob('atomic', {
@@ -378,8 +364,7 @@ test('a job that finishes within a transaction has its effect and its end togeth
   assert.deepEqual(await jobsOf(database), [])
 })
 
-test('a recurring job runs at the start and then at its interval, once for all workers', async (t) => {
-  const { database } = await testDatabase(t)
+test('a recurring job runs at the start and then at its interval, once for all workers', async () => {
   const clock = createTestClock()
   let runs = 0
   const job = defineJob('tick', { everyMs: 60_000, run: async () => void runs++ })
@@ -400,8 +385,7 @@ test('a recurring job runs at the start and then at its interval, once for all w
   assert.equal(runs, 2)
 })
 
-test('a job says when it wants to run again', async (t) => {
-  const { database } = await testDatabase(t)
+test('a job says when it wants to run again', async () => {
   const clock = createTestClock()
   const registry = createJobRegistry()
   let runs = 0
@@ -421,8 +405,7 @@ test('a job says when it wants to run again', async (t) => {
   assert.deepEqual(await jobsOf(database), [])
 })
 
-test('a payload of the wrong shape is refused, with the reason', async (t) => {
-  const { database } = await testDatabase(t)
+test('a payload of the wrong shape is refused, with the reason', async () => {
   let runs = 0
   const job = defineJob('typed', { schema: Type.Object({ n: Type.Integer() }), run: async () => void runs++ })
   await enqueue(database.db, 'typed', { n: 'one' })
@@ -435,8 +418,7 @@ test('a payload of the wrong shape is refused, with the reason', async (t) => {
   assert.match(row.last_error, /typed.*\/n.*integer/)
 })
 
-test('a kind this worker does not know is left for one that does', async (t) => {
-  const { database } = await testDatabase(t)
+test('a kind this worker does not know is left for one that does', async () => {
   await enqueue(database.db, 'from the next version', {})
 
   await workerOf(database, [defineJob('known', { run: async () => {} })]).drain()
@@ -444,8 +426,7 @@ test('a kind this worker does not know is left for one that does', async (t) => 
   assert.equal((await jobsOf(database))[0].attempts, 0)
 })
 
-test('a worker is woken at once, and goes on after the database has cut every connection', async (t) => {
-  const { database } = await testDatabase(t)
+test('a worker is woken at once, and goes on after the database has cut every connection', async () => {
   const listener = createListener(database)
   let runs = 0
   const job = defineJob('woken', { run: async () => void runs++ })

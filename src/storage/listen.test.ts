@@ -1,13 +1,10 @@
 import assert from 'node:assert/strict'
-import { type TestContext, test } from 'node:test'
+import { after, test } from 'node:test'
 import { testDatabase } from '../../test/database.ts'
 import type { Database } from './db.ts'
 import { createListener } from './listen.ts'
 
-async function listening(t: TestContext) {
-  const { database } = await testDatabase(t)
-  return { database, listener: createListener(database) }
-}
+const { database } = await testDatabase({ after })
 
 const notify = (database: Database, channel: string, payload = '') =>
   database.pool.query('select pg_notify($1, $2)', [channel, payload])
@@ -17,8 +14,8 @@ const cut = (database: Database) =>
   database.pool.query(`select pg_terminate_backend(pid) from pg_stat_activity
     where datname = current_database() and pid <> pg_backend_pid() and (query ilike 'listen%' or query = 'select 1')`)
 
-test('hears what is sent on its channels, and nothing else', async (t) => {
-  const { database, listener } = await listening(t)
+test('hears what is sent on its channels, and nothing else', async () => {
+  const listener = createListener(database)
   const heard: string[] = []
   listener.on('one', (payload) => heard.push(`one ${payload}`))
   await listener.ready()
@@ -39,8 +36,8 @@ test('hears what is sent on its channels, and nothing else', async (t) => {
   await listener.close()
 })
 
-test('a listener that fails does not keep the others from hearing', async (t) => {
-  const { database, listener } = await listening(t)
+test('a listener that fails does not keep the others from hearing', async () => {
+  const listener = createListener(database)
   const heard = Promise.withResolvers<string>()
   listener.on('one', () => {
     throw new Error('cannot bear it')
@@ -54,8 +51,8 @@ test('a listener that fails does not keep the others from hearing', async (t) =>
   await listener.close()
 })
 
-test('listens again after a lost connection, and says that something may have been missed', async (t) => {
-  const { database, listener } = await listening(t)
+test('listens again after a lost connection, and says that something may have been missed', async () => {
+  const listener = createListener(database)
   const reconnected = Promise.withResolvers<void>()
   const heard = Promise.withResolvers<string>()
   listener.on('one', heard.resolve)
@@ -70,8 +67,8 @@ test('listens again after a lost connection, and says that something may have be
   await listener.close()
 })
 
-test('what was taken back is not heard', async (t) => {
-  const { database, listener } = await listening(t)
+test('what was taken back is not heard', async () => {
+  const listener = createListener(database)
   const heard: string[] = []
   const stop = listener.on('one', (payload) => heard.push(payload))
   const other = Promise.withResolvers<string>()

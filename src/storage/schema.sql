@@ -20,6 +20,111 @@ create table account_access (
 );
 CREATE INDEX account_access_user ON account_access USING btree (user_id, account_id);
 
+create table account_apps (
+  account_id text collate "C" not null,
+  id text collate "C" not null,
+  app_store_identifier text not null,
+  conversion_tracking_enabled boolean default false not null,
+  deep_link_pattern text,
+  os_type text not null,
+  created_at timestamp with time zone not null,
+  updated_at timestamp with time zone not null,
+  deleted boolean default false not null,
+  constraint account_apps_pkey PRIMARY KEY (account_id, id),
+  constraint account_apps_account_id_fkey FOREIGN KEY (account_id) REFERENCES ad_accounts(id),
+  constraint account_apps_os_type_check CHECK ((os_type = ANY (ARRAY['Android'::text, 'iOS'::text])))
+);
+
+create table account_features (
+  account_id text collate "C" not null,
+  feature_key text collate "C" not null,
+  created_at timestamp with time zone not null,
+  constraint account_features_pkey PRIMARY KEY (account_id, feature_key),
+  constraint account_features_account_id_fkey FOREIGN KEY (account_id) REFERENCES ad_accounts(id)
+);
+
+create table account_history (
+  account_id text collate "C" not null,
+  id text collate "C" not null,
+  entity text collate "C" not null,
+  entity_id text collate "C" not null,
+  change_time timestamp with time zone not null,
+  change_type text not null,
+  user_id text collate "C" not null,
+  app_id text collate "C",
+  platform text not null,
+  changes json not null,
+  entity_data json not null,
+  constraint account_history_pkey PRIMARY KEY (account_id, entity, entity_id, id),
+  constraint account_history_account_id_fkey FOREIGN KEY (account_id) REFERENCES ad_accounts(id),
+  constraint account_history_change_type_check CHECK ((change_type = ANY (ARRAY['CREATE'::text, 'UPDATE'::text, 'DELETE'::text]))),
+  constraint account_history_entity_check CHECK ((entity = ANY (ARRAY['CAMPAIGN'::text, 'LINE_ITEM'::text, 'PROMOTED_TWEET'::text, 'TARGETING_CRITERIA'::text, 'PROMOTED_ACCOUNT'::text])))
+);
+
+create table account_media (
+  account_id text collate "C" not null,
+  id text collate "C" not null,
+  video_id text collate "C",
+  media_url text,
+  media_key text collate "C",
+  creative_type text collate "C" not null,
+  created_at timestamp with time zone not null,
+  updated_at timestamp with time zone not null,
+  deleted boolean default false not null,
+  constraint account_media_pkey PRIMARY KEY (account_id, id),
+  constraint account_media_account_id_fkey FOREIGN KEY (account_id) REFERENCES ad_accounts(id),
+  constraint account_media_one_source CHECK (((video_id IS NULL) <> (media_url IS NULL)))
+);
+
+create table activity_subscriptions (
+  app_id text collate "C" not null,
+  id text collate "C" not null,
+  event_type text not null,
+  event_type_given text not null,
+  user_id text collate "C",
+  keyword text,
+  direction text,
+  filter jsonb not null,
+  tag text,
+  webhook_id text collate "C",
+  consent_user_id text collate "C",
+  created_at timestamp with time zone not null,
+  updated_at timestamp with time zone not null,
+  constraint activity_subscriptions_pkey PRIMARY KEY (app_id, id),
+  constraint activity_subscriptions_once UNIQUE NULLS NOT DISTINCT (app_id, event_type, user_id, keyword, direction),
+  constraint activity_subscriptions_app_id_fkey FOREIGN KEY (app_id) REFERENCES apps(id) ON DELETE CASCADE,
+  constraint activity_subscriptions_app_id_webhook_id_fkey FOREIGN KEY (app_id, webhook_id) REFERENCES webhooks(app_id, id) ON DELETE SET NULL (webhook_id),
+  constraint activity_subscriptions_direction_check CHECK ((direction = ANY (ARRAY['inbound'::text, 'outbound'::text])))
+);
+CREATE INDEX activity_subscriptions_consent ON activity_subscriptions USING btree (consent_user_id, app_id) WHERE (consent_user_id IS NOT NULL);
+CREATE INDEX activity_subscriptions_key ON activity_subscriptions USING btree (event_type, user_id);
+CREATE INDEX activity_subscriptions_webhook ON activity_subscriptions USING btree (app_id, webhook_id) WHERE (webhook_id IS NOT NULL);
+
+create table ad_accounts (
+  id text collate "C" not null,
+  environment text collate "C" not null,
+  name text collate "C" not null,
+  name_folded text collate "C" not null,
+  business_name text,
+  business_id text collate "C",
+  timezone text not null,
+  timezone_switch_at timestamp with time zone,
+  approval_status text default 'ACCEPTED'::text not null,
+  industry_type text,
+  active_campaigns_max integer default 200 not null,
+  line_items_per_campaign_max integer default 100 not null,
+  created_at timestamp with time zone not null,
+  updated_at timestamp with time zone not null,
+  deleted boolean default false not null,
+  constraint ad_accounts_pkey PRIMARY KEY (id),
+  constraint ad_accounts_active_campaigns_max_check CHECK (((active_campaigns_max >= 1) AND (active_campaigns_max <= 8000))),
+  constraint ad_accounts_approval_status_check CHECK ((approval_status = ANY (ARRAY['ACCEPTED'::text, 'UNDER_REVIEW'::text, 'REJECTED'::text]))),
+  constraint ad_accounts_environment_check CHECK ((environment = ANY (ARRAY['production'::text, 'sandbox'::text]))),
+  constraint ad_accounts_id_check CHECK ((id ~ '^[0-9a-z]{1,13}$'::text)),
+  constraint ad_accounts_line_items_per_campaign_max_check CHECK (((line_items_per_campaign_max >= 1) AND (line_items_per_campaign_max <= 8000))),
+  constraint ad_accounts_name_check CHECK ((name <> ''::text))
+);
+
 create table admin_tokens (
   token_hash bytea not null,
   id text collate "C" not null,
@@ -110,6 +215,48 @@ create table attempts (
 ) partition by RANGE (created_at);
 CREATE INDEX attempts_delivery ON ONLY attempts USING btree (app_id, webhook_id, outcome, delivery_id);
 
+create table campaigns (
+  account_id text collate "C" not null,
+  id text collate "C" not null,
+  name text collate "C" not null,
+  name_folded text collate "C" not null,
+  funding_instrument_id text collate "C" not null,
+  budget_optimization text not null,
+  daily_budget_amount_local_micro bigint,
+  total_budget_amount_local_micro bigint,
+  entity_status text not null,
+  purchase_order_number text,
+  standard_delivery boolean,
+  start_time timestamp with time zone,
+  end_time timestamp with time zone,
+  currency text collate "C" not null,
+  spend_local_micro bigint default 0 not null,
+  created_at timestamp with time zone not null,
+  updated_at timestamp with time zone not null,
+  deleted boolean default false not null,
+  constraint campaigns_pkey PRIMARY KEY (account_id, id),
+  constraint campaigns_account_id_fkey FOREIGN KEY (account_id) REFERENCES ad_accounts(id),
+  constraint campaigns_account_id_funding_instrument_id_fkey FOREIGN KEY (account_id, funding_instrument_id) REFERENCES funding_instruments(account_id, id),
+  constraint campaigns_budget_optimization_check CHECK ((budget_optimization = ANY (ARRAY['CAMPAIGN'::text, 'LINE_ITEM'::text]))),
+  constraint campaigns_daily_budget_amount_local_micro_check CHECK ((daily_budget_amount_local_micro > 0)),
+  constraint campaigns_entity_status_check CHECK ((entity_status = ANY (ARRAY['ACTIVE'::text, 'DRAFT'::text, 'PAUSED'::text]))),
+  constraint campaigns_name_check CHECK ((name <> ''::text)),
+  constraint campaigns_spend_local_micro_check CHECK ((spend_local_micro >= 0)),
+  constraint campaigns_total_budget_amount_local_micro_check CHECK ((total_budget_amount_local_micro > 0))
+);
+CREATE INDEX campaigns_active ON campaigns USING btree (account_id, id) WHERE ((NOT deleted) AND (entity_status <> 'DRAFT'::text));
+CREATE INDEX campaigns_created_at ON campaigns USING btree (account_id, created_at, id);
+CREATE INDEX campaigns_daily_budget ON campaigns USING btree (account_id, daily_budget_amount_local_micro, id);
+CREATE INDEX campaigns_deleted ON campaigns USING btree (account_id, deleted, id);
+CREATE INDEX campaigns_end_time ON campaigns USING btree (account_id, end_time, id) WHERE (end_time IS NOT NULL);
+CREATE INDEX campaigns_funding_instrument ON campaigns USING btree (account_id, funding_instrument_id, id);
+CREATE INDEX campaigns_name ON campaigns USING btree (account_id, name, id);
+CREATE INDEX campaigns_name_folded ON campaigns USING btree (account_id, name_folded, id);
+CREATE INDEX campaigns_standard_delivery ON campaigns USING btree (account_id, standard_delivery, id);
+CREATE INDEX campaigns_start_time ON campaigns USING btree (account_id, start_time, id) WHERE (start_time IS NOT NULL);
+CREATE INDEX campaigns_total_budget ON campaigns USING btree (account_id, total_budget_amount_local_micro, id);
+CREATE INDEX campaigns_updated_at ON campaigns USING btree (account_id, updated_at, id);
+
 create table crc_checks (
   app_id text collate "C" not null,
   webhook_id text collate "C" not null,
@@ -181,6 +328,41 @@ create table events (
   constraint events_pkey PRIMARY KEY (id, created_at)
 ) partition by RANGE (created_at);
 
+create table funding_instruments (
+  account_id text collate "C" not null,
+  id text collate "C" not null,
+  type text not null,
+  description text,
+  entity_status text default 'ACTIVE'::text not null,
+  currency text collate "C" not null,
+  start_time timestamp with time zone not null,
+  end_time timestamp with time zone,
+  credit_limit_local_micro bigint,
+  funded_amount_local_micro bigint,
+  io_header text,
+  spend_local_micro bigint default 0 not null,
+  credit_card_status text,
+  created_at timestamp with time zone not null,
+  updated_at timestamp with time zone not null,
+  deleted boolean default false not null,
+  constraint funding_instruments_pkey PRIMARY KEY (account_id, id),
+  constraint funding_instruments_account_id_fkey FOREIGN KEY (account_id) REFERENCES ad_accounts(id),
+  constraint funding_instruments_check CHECK ((end_time > start_time)),
+  constraint funding_instruments_credit_card_status_check CHECK ((credit_card_status = ANY (ARRAY['APPROVAL_PENDING'::text, 'REJECTED'::text, 'DELETED'::text]))),
+  constraint funding_instruments_credit_limit_local_micro_check CHECK ((credit_limit_local_micro >= 0)),
+  constraint funding_instruments_currency_check CHECK ((currency ~ '^[A-Z]{3}$'::text)),
+  constraint funding_instruments_entity_status_check CHECK ((entity_status = ANY (ARRAY['ACTIVE'::text, 'PAUSED'::text]))),
+  constraint funding_instruments_funded_amount_local_micro_check CHECK ((funded_amount_local_micro >= 0)),
+  constraint funding_instruments_spend_local_micro_check CHECK ((spend_local_micro >= 0)),
+  constraint funding_instruments_type_check CHECK ((type = ANY (ARRAY['AGENCY_CREDIT_LINE'::text, 'CREDIT_CARD'::text, 'CREDIT_LINE'::text, 'INSERTION_ORDER'::text, 'PARTNER_MANAGED'::text])))
+);
+CREATE INDEX funding_instruments_created_at ON funding_instruments USING btree (account_id, created_at, id);
+CREATE INDEX funding_instruments_deleted ON funding_instruments USING btree (account_id, deleted, id);
+CREATE INDEX funding_instruments_end_time ON funding_instruments USING btree (account_id, end_time, id);
+CREATE INDEX funding_instruments_funded ON funding_instruments USING btree (account_id, funded_amount_local_micro, id);
+CREATE INDEX funding_instruments_start_time ON funding_instruments USING btree (account_id, start_time, id);
+CREATE INDEX funding_instruments_updated_at ON funding_instruments USING btree (account_id, updated_at, id);
+
 create table jobs (
   id text collate "C" not null,
   kind text not null,
@@ -203,6 +385,100 @@ CREATE INDEX jobs_due ON jobs USING btree (kind, due_at, id) WHERE (state = 'pen
 CREATE INDEX jobs_failed ON jobs USING btree (updated_at) WHERE (state = 'failed'::text);
 CREATE UNIQUE INDEX jobs_kind_key ON jobs USING btree (kind, key) WHERE (key IS NOT NULL);
 CREATE INDEX jobs_leases ON jobs USING btree (lease_until) WHERE (state = 'running'::text);
+
+create table line_item_curated_categories (
+  account_id text collate "C" not null,
+  id text collate "C" not null,
+  line_item_id text collate "C" not null,
+  curated_category_id text collate "C" not null,
+  created_at timestamp with time zone not null,
+  updated_at timestamp with time zone not null,
+  deleted boolean default false not null,
+  constraint line_item_curated_categories_pkey PRIMARY KEY (account_id, id),
+  constraint line_item_curated_categories_account_id_line_item_id_fkey FOREIGN KEY (account_id, line_item_id) REFERENCES line_items(account_id, id)
+);
+CREATE INDEX line_item_curated_categories_created_at ON line_item_curated_categories USING btree (account_id, created_at, id);
+CREATE INDEX line_item_curated_categories_deleted ON line_item_curated_categories USING btree (account_id, deleted, id);
+CREATE UNIQUE INDEX line_item_curated_categories_one ON line_item_curated_categories USING btree (account_id, line_item_id) WHERE (NOT deleted);
+CREATE INDEX line_item_curated_categories_updated_at ON line_item_curated_categories USING btree (account_id, updated_at, id);
+
+create table line_items (
+  account_id text collate "C" not null,
+  id text collate "C" not null,
+  campaign_id text collate "C" not null,
+  funding_instrument_id text collate "C" not null,
+  name text collate "C",
+  name_folded text collate "C",
+  advertiser_user_id text collate "C",
+  advertiser_domain text,
+  placements text[] not null,
+  product_type text not null,
+  objective text not null,
+  goal text not null,
+  pay_by text not null,
+  bid_strategy text not null,
+  bid_amount_local_micro bigint,
+  target_cpa_local_micro bigint,
+  primary_web_event_tag text,
+  start_time timestamp with time zone,
+  end_time timestamp with time zone,
+  daily_budget_amount_local_micro bigint,
+  total_budget_amount_local_micro bigint,
+  duration_in_days integer,
+  frequency_cap integer,
+  standard_delivery boolean,
+  entity_status text not null,
+  automatic_tweet_promotion boolean,
+  android_app_store_identifier text,
+  ios_app_store_identifier text,
+  audience_expansion text,
+  categories text[] default '{}'::text[] not null,
+  currency text collate "C" not null,
+  creative_source text default 'MANUAL'::text not null,
+  catalog_id text collate "C",
+  product_set_id text collate "C",
+  spend_local_micro bigint default 0 not null,
+  created_at timestamp with time zone not null,
+  updated_at timestamp with time zone not null,
+  deleted boolean default false not null,
+  constraint line_items_pkey PRIMARY KEY (account_id, id),
+  constraint line_items_account_id_campaign_id_fkey FOREIGN KEY (account_id, campaign_id) REFERENCES campaigns(account_id, id),
+  constraint line_items_account_id_fkey FOREIGN KEY (account_id) REFERENCES ad_accounts(id),
+  constraint line_items_daily_budget_amount_local_micro_check CHECK ((daily_budget_amount_local_micro > 0)),
+  constraint line_items_entity_status_check CHECK ((entity_status = ANY (ARRAY['ACTIVE'::text, 'DRAFT'::text, 'PAUSED'::text]))),
+  constraint line_items_spend_local_micro_check CHECK ((spend_local_micro >= 0)),
+  constraint line_items_total_budget_amount_local_micro_check CHECK ((total_budget_amount_local_micro > 0))
+);
+CREATE INDEX line_items_bid ON line_items USING btree (account_id, bid_amount_local_micro, id);
+CREATE INDEX line_items_campaign ON line_items USING btree (account_id, campaign_id, id);
+CREATE INDEX line_items_created_at ON line_items USING btree (account_id, created_at, id);
+CREATE INDEX line_items_deleted ON line_items USING btree (account_id, deleted, id);
+CREATE INDEX line_items_funding_instrument ON line_items USING btree (account_id, funding_instrument_id, id);
+CREATE INDEX line_items_name_folded ON line_items USING btree (account_id, name_folded, id);
+CREATE INDEX line_items_updated_at ON line_items USING btree (account_id, updated_at, id);
+
+create table media_creatives (
+  account_id text collate "C" not null,
+  id text collate "C" not null,
+  line_item_id text collate "C" not null,
+  account_media_id text collate "C" not null,
+  landing_url text,
+  creative_type text collate "C" not null,
+  entity_status text default 'ACTIVE'::text not null,
+  approval_status text default 'ACCEPTED'::text not null,
+  created_at timestamp with time zone not null,
+  updated_at timestamp with time zone not null,
+  deleted boolean default false not null,
+  constraint media_creatives_pkey PRIMARY KEY (account_id, id),
+  constraint media_creatives_account_id_account_media_id_fkey FOREIGN KEY (account_id, account_media_id) REFERENCES account_media(account_id, id),
+  constraint media_creatives_account_id_line_item_id_fkey FOREIGN KEY (account_id, line_item_id) REFERENCES line_items(account_id, id),
+  constraint media_creatives_approval_status_check CHECK ((approval_status = ANY (ARRAY['ACCEPTED'::text, 'UNDER_REVIEW'::text, 'REJECTED'::text]))),
+  constraint media_creatives_entity_status_check CHECK ((entity_status = ANY (ARRAY['ACTIVE'::text, 'PAUSED'::text])))
+);
+CREATE INDEX media_creatives_created_at ON media_creatives USING btree (account_id, created_at, id);
+CREATE INDEX media_creatives_deleted ON media_creatives USING btree (account_id, deleted, id);
+CREATE INDEX media_creatives_line_item ON media_creatives USING btree (account_id, line_item_id, id);
+CREATE INDEX media_creatives_updated_at ON media_creatives USING btree (account_id, updated_at, id);
 
 create table oauth1_access_tokens (
   token_hash bytea not null,
@@ -308,6 +584,75 @@ create table oauth2_refresh_tokens (
 CREATE INDEX oauth2_refresh_tokens_grant ON oauth2_refresh_tokens USING btree (grant_id);
 CREATE INDEX oauth2_refresh_tokens_rotated_at ON oauth2_refresh_tokens USING btree (rotated_at) WHERE (rotated_at IS NOT NULL);
 
+create table promotable_users (
+  account_id text collate "C" not null,
+  id text collate "C" not null,
+  user_id text collate "C" not null,
+  promotable_user_type text not null,
+  created_at timestamp with time zone not null,
+  updated_at timestamp with time zone not null,
+  deleted boolean default false not null,
+  constraint promotable_users_pkey PRIMARY KEY (account_id, id),
+  constraint promotable_users_account_id_fkey FOREIGN KEY (account_id) REFERENCES ad_accounts(id),
+  constraint promotable_users_promotable_user_type_check CHECK ((promotable_user_type = ANY (ARRAY['FULL'::text, 'RETWEETS_ONLY'::text]))),
+  constraint promotable_users_user_id_check CHECK ((user_id ~ '^[0-9]{1,19}$'::text))
+);
+CREATE UNIQUE INDEX promotable_users_owner ON promotable_users USING btree (account_id) WHERE ((promotable_user_type = 'FULL'::text) AND (NOT deleted));
+CREATE UNIQUE INDEX promotable_users_user ON promotable_users USING btree (account_id, user_id) WHERE (NOT deleted);
+
+create table promoted_accounts (
+  account_id text collate "C" not null,
+  id text collate "C" not null,
+  line_item_id text collate "C" not null,
+  user_id text collate "C" not null,
+  entity_status text default 'ACTIVE'::text not null,
+  approval_status text default 'ACCEPTED'::text not null,
+  created_at timestamp with time zone not null,
+  updated_at timestamp with time zone not null,
+  deleted boolean default false not null,
+  constraint promoted_accounts_pkey PRIMARY KEY (account_id, id),
+  constraint promoted_accounts_account_id_line_item_id_fkey FOREIGN KEY (account_id, line_item_id) REFERENCES line_items(account_id, id),
+  constraint promoted_accounts_approval_status_check CHECK ((approval_status = ANY (ARRAY['ACCEPTED'::text, 'UNDER_REVIEW'::text, 'REJECTED'::text]))),
+  constraint promoted_accounts_entity_status_check CHECK ((entity_status = ANY (ARRAY['ACTIVE'::text, 'PAUSED'::text]))),
+  constraint promoted_accounts_user_id_check CHECK ((user_id ~ '^[0-9]{1,19}$'::text))
+);
+CREATE INDEX promoted_accounts_created_at ON promoted_accounts USING btree (account_id, created_at, id);
+CREATE INDEX promoted_accounts_deleted ON promoted_accounts USING btree (account_id, deleted, id);
+CREATE INDEX promoted_accounts_entity_status ON promoted_accounts USING btree (account_id, entity_status, id);
+CREATE INDEX promoted_accounts_line_item ON promoted_accounts USING btree (account_id, line_item_id, id);
+CREATE UNIQUE INDEX promoted_accounts_pair ON promoted_accounts USING btree (account_id, line_item_id, user_id) WHERE (NOT deleted);
+CREATE INDEX promoted_accounts_updated_at ON promoted_accounts USING btree (account_id, updated_at, id);
+
+create table promoted_tweets (
+  account_id text collate "C" not null,
+  id text collate "C" not null,
+  line_item_id text collate "C" not null,
+  tweet_id text collate "C" not null,
+  entity_status text default 'ACTIVE'::text not null,
+  approval_status text default 'ACCEPTED'::text not null,
+  created_at timestamp with time zone not null,
+  updated_at timestamp with time zone not null,
+  deleted boolean default false not null,
+  constraint promoted_tweets_pkey PRIMARY KEY (account_id, id),
+  constraint promoted_tweets_account_id_line_item_id_fkey FOREIGN KEY (account_id, line_item_id) REFERENCES line_items(account_id, id),
+  constraint promoted_tweets_approval_status_check CHECK ((approval_status = ANY (ARRAY['ACCEPTED'::text, 'UNDER_REVIEW'::text, 'REJECTED'::text]))),
+  constraint promoted_tweets_entity_status_check CHECK ((entity_status = ANY (ARRAY['ACTIVE'::text, 'PAUSED'::text]))),
+  constraint promoted_tweets_tweet_id_check CHECK ((tweet_id ~ '^[0-9]{1,19}$'::text))
+);
+CREATE INDEX promoted_tweets_created_at ON promoted_tweets USING btree (account_id, created_at, id);
+CREATE INDEX promoted_tweets_deleted ON promoted_tweets USING btree (account_id, deleted, id);
+CREATE INDEX promoted_tweets_entity_status ON promoted_tweets USING btree (account_id, entity_status, id);
+CREATE UNIQUE INDEX promoted_tweets_pair ON promoted_tweets USING btree (account_id, line_item_id, tweet_id);
+CREATE INDEX promoted_tweets_updated_at ON promoted_tweets USING btree (account_id, updated_at, id);
+
+create table published_names (
+  name text collate "C" not null,
+  event_id text collate "C" not null,
+  created_at timestamp with time zone not null,
+  constraint published_names_pkey PRIMARY KEY (name)
+);
+CREATE INDEX published_names_created_at ON published_names USING btree (created_at);
+
 create unlogged table rate_limits (
   key text collate "C" not null,
   window_ends_at timestamp with time zone not null,
@@ -315,6 +660,17 @@ create unlogged table rate_limits (
   constraint rate_limits_pkey PRIMARY KEY (key)
 );
 CREATE INDEX rate_limits_window_ends_at ON rate_limits USING btree (window_ends_at);
+
+create table reference_data (
+  kind text collate "C" not null,
+  rows jsonb not null,
+  origin text not null,
+  digest text collate "C",
+  updated_at timestamp with time zone not null,
+  constraint reference_data_pkey PRIMARY KEY (kind),
+  constraint reference_data_origin_check CHECK ((origin = ANY (ARRAY['shipped'::text, 'operator'::text]))),
+  constraint reference_data_rows_check CHECK ((jsonb_typeof(rows) = 'array'::text))
+);
 
 create table replays (
   app_id text collate "C" not null,
@@ -367,12 +723,52 @@ create table sign_in_attempts (
 );
 CREATE INDEX sign_in_attempts_window_ends_at ON sign_in_attempts USING btree (window_ends_at);
 
+create table targeting_criteria (
+  account_id text collate "C" not null,
+  id text collate "C" not null,
+  line_item_id text collate "C" not null,
+  targeting_type text collate "C" not null,
+  targeting_value text collate "C" not null,
+  operator_type text default 'EQ'::text not null,
+  name text,
+  location_type text,
+  automatic boolean default false not null,
+  created_at timestamp with time zone not null,
+  updated_at timestamp with time zone not null,
+  deleted boolean default false not null,
+  constraint targeting_criteria_pkey PRIMARY KEY (account_id, id),
+  constraint targeting_criteria_account_id_line_item_id_fkey FOREIGN KEY (account_id, line_item_id) REFERENCES line_items(account_id, id),
+  constraint targeting_criteria_operator_type_check CHECK ((operator_type = ANY (ARRAY['EQ'::text, 'NE'::text, 'GTE'::text, 'LT'::text])))
+);
+CREATE INDEX targeting_criteria_created_at ON targeting_criteria USING btree (account_id, line_item_id, created_at, id);
+CREATE INDEX targeting_criteria_line_item ON targeting_criteria USING btree (account_id, line_item_id, id);
+CREATE UNIQUE INDEX targeting_criteria_once ON targeting_criteria USING btree (account_id, line_item_id, targeting_type, targeting_value, operator_type) WHERE (NOT deleted);
+CREATE INDEX targeting_criteria_updated_at ON targeting_criteria USING btree (account_id, line_item_id, updated_at, id);
+
 create table test_clock (
   id boolean default true not null,
   offset_ms bigint not null,
   constraint test_clock_pkey PRIMARY KEY (id),
   constraint test_clock_id_check CHECK (id)
 );
+
+create table tracking_tags (
+  account_id text collate "C" not null,
+  id text collate "C" not null,
+  line_item_id text collate "C" not null,
+  tracking_tag_url text not null,
+  tracking_tag_type text not null,
+  created_at timestamp with time zone not null,
+  updated_at timestamp with time zone not null,
+  deleted boolean default false not null,
+  constraint tracking_tags_pkey PRIMARY KEY (account_id, id),
+  constraint tracking_tags_account_id_line_item_id_fkey FOREIGN KEY (account_id, line_item_id) REFERENCES line_items(account_id, id),
+  constraint tracking_tags_tracking_tag_type_check CHECK ((tracking_tag_type = ANY (ARRAY['IMPRESSION_TAG'::text, 'CLICK_TRACKER'::text])))
+);
+CREATE INDEX tracking_tags_created_at ON tracking_tags USING btree (account_id, created_at, id);
+CREATE INDEX tracking_tags_deleted ON tracking_tags USING btree (account_id, deleted, id);
+CREATE INDEX tracking_tags_line_item ON tracking_tags USING btree (account_id, line_item_id, id);
+CREATE INDEX tracking_tags_updated_at ON tracking_tags USING btree (account_id, updated_at, id);
 
 create table users (
   id text collate "C" not null,
@@ -402,8 +798,9 @@ create table webhooks (
   last_crc_outcome text,
   invalid_since timestamp with time zone,
   invalid_reason text,
+  url_key text not null,
   constraint webhooks_pkey PRIMARY KEY (app_id, id),
-  constraint webhooks_app_url UNIQUE (app_id, url),
+  constraint webhooks_app_url UNIQUE (app_id, url_key),
   constraint webhooks_app_id_fkey FOREIGN KEY (app_id) REFERENCES apps(id) ON DELETE CASCADE,
   constraint webhooks_check CHECK ((valid = (invalid_since IS NULL)))
 );
