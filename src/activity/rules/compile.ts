@@ -11,7 +11,11 @@ export type Test = (post: PostView) => boolean
 export interface Marks {
   serial: number
   marks: Int32Array
+  /** The same by `slot & HINT_MASK`, small enough to stay close to the processor; sure only when it says no. */
+  hints: Int32Array
 }
+
+export const HINT_MASK = 2047
 
 export interface Compiler {
   now: Marks

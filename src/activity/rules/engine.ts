@@ -3,8 +3,8 @@
  * meets only the rules that share such a term with it. See decisions/0033.
  */
 import type { Rule } from './ast.ts'
-import { compile, type Marks, type Test } from './compile.ts'
-import { FilingList } from './filing-list.ts'
+import { compile, HINT_MASK, type Marks, type Test } from './compile.ts'
+import { enlarged, Filings } from './filings.ts'
 import type { PostView } from './post.ts'
 import { ALWAYS, TermIndex } from './term-index.ts'
 import { type PlannedFiling, planOf, type TermKind, type TermName } from './terms.ts'
@@ -68,23 +68,15 @@ export function createRuleEngine<Meta = undefined>({ reviewAfterHits = REVIEW_AF
   const bySlot: (Filed<Meta> | undefined)[] = []
   const freeSlots: number[] = []
   /** The last post that a rule was tested against: filed under two terms of one post, it is tested once. */
-  let testedAt = new Int32Array(64)
-  const now: Marks = { serial: 0, marks: new Int32Array(64) }
+  let testedAt: Int32Array = new Int32Array(64)
+  const now: Marks = { serial: 0, marks: new Int32Array(64), hints: new Int32Array(HINT_MASK + 1) }
   const index = new TermIndex(now)
-  const lists: (FilingList | undefined)[] = [new FilingList()]
+  const filings = new Filings()
   const present: number[] = []
   const toReview: number[] = []
   const count = { posts: 0, met: 0, tested: 0 }
 
   const costOf = (name: TermName) => index.costOf(name)
-
-  function listOf(term: number): FilingList {
-    const list = lists[term]
-    if (list) return list
-    const created = new FilingList()
-    lists[term] = created
-    return created
-  }
 
   function file(filed: Filed<Meta>, plan: PlannedFiling[] | undefined) {
     const guards = new Map<number, Set<number>>()
@@ -99,15 +91,13 @@ export function createRuleEngine<Meta = undefined>({ reviewAfterHits = REVIEW_AF
       else for (const other of guard ? guardSlots : [ALWAYS]) known.add(other)
     }
     if (!plan) guards.set(ALWAYS, new Set([ALWAYS]))
-    for (const [term, guard] of guards) listOf(term).add(filed.slot, guard.has(ALWAYS) ? [] : [...guard])
+    for (const [term, guard] of guards) {
+      filings.add(term, filed.slot, guard.has(ALWAYS) ? [] : [...guard])
+    }
   }
 
   function unfile({ slot, filedUnder, guardedBy }: Pick<Filed<Meta>, 'slot' | 'filedUnder' | 'guardedBy'>) {
-    for (const term of new Set(filedUnder.length > 0 ? filedUnder : [ALWAYS])) {
-      const list = lists[term] as FilingList
-      list.remove(slot)
-      if (list.length === 0 && term !== ALWAYS) lists[term] = undefined
-    }
+    for (const term of new Set(filedUnder.length > 0 ? filedUnder : [ALWAYS])) filings.remove(term, slot)
     for (const term of filedUnder) index.release(term)
     for (const term of guardedBy) index.release(term)
   }
@@ -144,37 +134,42 @@ export function createRuleEngine<Meta = undefined>({ reviewAfterHits = REVIEW_AF
 
   function newSlot(): number {
     const slot = freeSlots.pop() ?? bySlot.length
-    if (slot >= testedAt.length) {
-      const larger = new Int32Array(testedAt.length * 2)
-      larger.set(testedAt)
-      testedAt = larger
-    }
+    if (slot >= testedAt.length) testedAt = enlarged(testedAt, slot + 1)
     return slot
   }
 
   function meet(term: number) {
-    if (lists[term] === undefined) return
+    if (!filings.has(term)) return
     present.push(term)
     const hits = index.hitsOf(term)
     // Powers of two only: the test is cheap and the reviews become rare.
-    if (hits >= reviewAfterHits && (hits & (hits - 1)) === 0) toReview.push(...(lists[term] as FilingList).rules())
+    if (hits >= reviewAfterHits && (hits & (hits - 1)) === 0) toReview.push(...filings.rulesUnder(term))
   }
 
   function findMatches(post: PostView): Filed<Meta>[] {
     present.length = 0
     if (index.markTermsOf(post, meet)) testedAt.fill(0)
-    present.push(ALWAYS)
-    const { serial, marks } = now
+    if (filings.has(ALWAYS)) present.push(ALWAYS)
     count.posts++
 
     const matched: Filed<Meta>[] = []
+    const { serial, hints } = now
+    const { heads, pool } = filings
     for (let at = 0; at < present.length; at++) {
-      const list = lists[present[at] as number] as FilingList
-      count.met += list.length
-      for (let entry = 0; entry < list.length; entry++) {
-        if (!list.passes(entry, marks, serial)) continue
-        const slot = list.ruleAt(entry)
-        if (testedAt[slot] === serial) continue
+      const block = heads[present[at] as number] as number
+      const end = filings.endOf(block)
+      let filing = filings.startOf(block)
+      while (filing < end) {
+        const slot = pool[filing] as number
+        const guards = pool[filing + 1] as number
+        const next = filing + 2 + guards
+        let passes = guards === 0
+        for (let guard = filing + 2; !passes && guard < next; guard++) {
+          passes = hints[(pool[guard] as number) & HINT_MASK] === serial
+        }
+        filing = next
+        count.met++
+        if (!passes || testedAt[slot] === serial) continue
         testedAt[slot] = serial
         count.tested++
         const filed = bySlot[slot] as Filed<Meta>
@@ -245,6 +240,11 @@ export function createRuleEngine<Meta = undefined>({ reviewAfterHits = REVIEW_AF
       return byOwner
     },
 
-    stats: () => ({ rules: rules.size, terms: index.size, unfiled: lists[ALWAYS]?.length ?? 0, ...count })
+    stats: () => ({
+      rules: rules.size,
+      terms: index.size,
+      unfiled: filings.rulesUnder(ALWAYS).length,
+      ...count
+    })
   }
 }

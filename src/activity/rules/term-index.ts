@@ -1,5 +1,6 @@
 /** All terms that rules look at, by kind: which of them a post has, and how rare they are. */
-import type { Marks } from './compile.ts'
+import { HINT_MASK, type Marks } from './compile.ts'
+import { enlarged } from './filings.ts'
 import type { PostView } from './post.ts'
 import {
   expectedShare,
@@ -29,10 +30,10 @@ export class TermIndex {
   private readonly names: (TermName | undefined)[] = [{ kind: 'token', key: '' }]
   private readonly freeSlots: number[] = []
   /** How many rules need the term; without any it is forgotten. */
-  private uses = new Int32Array(64)
+  private uses: Int32Array = new Int32Array(64)
   /** Posts that had the term since the post numbered `since`. */
-  private hits = new Int32Array(64)
-  private since = new Int32Array(64)
+  private hits: Int32Array = new Int32Array(64)
+  private since: Int32Array = new Int32Array(64)
   /** The kinds that some rule needs; a post is not read for any other. */
   private textReaders: { table: TokenTable; read: (post: PostView) => readonly string[] }[] = []
   private keyReaders: { byKey: Map<string, number>; read: (post: PostView) => Iterable<string> }[] = []
@@ -94,11 +95,12 @@ export class TermIndex {
     const restarted = this.now.serial >= SERIAL_MAX
     if (restarted) this.restart()
     this.now.serial++
-    const { marks, serial } = this.now
+    const { marks, hints, serial } = this.now
     const { hits } = this
     const mark = (slot: number) => {
       if (marks[slot] === serial) return
       marks[slot] = serial
+      hints[slot & HINT_MASK] = serial
       hits[slot] = (hits[slot] as number) + 1
       meet(slot)
     }
@@ -115,6 +117,7 @@ export class TermIndex {
   private restart() {
     this.now.serial = 0
     this.now.marks.fill(0)
+    this.now.hints.fill(0)
     this.hits.fill(0)
     this.since.fill(0)
   }
@@ -126,10 +129,10 @@ export class TermIndex {
   private newSlot(): number {
     const slot = this.freeSlots.pop() ?? this.names.length
     if (slot >= this.uses.length) {
-      this.uses = doubled(this.uses)
-      this.hits = doubled(this.hits)
-      this.since = doubled(this.since)
-      this.now.marks = doubled(this.now.marks)
+      this.uses = enlarged(this.uses, slot + 1)
+      this.hits = enlarged(this.hits, slot + 1)
+      this.since = enlarged(this.since, slot + 1)
+      this.now.marks = enlarged(this.now.marks, slot + 1)
     }
     return slot
   }
@@ -167,10 +170,4 @@ export class TermIndex {
       this.keyReaders = this.keyReaders.filter((reader) => reader.byKey !== byKey)
     }
   }
-}
-
-function doubled(numbers: Int32Array) {
-  const larger = new Int32Array(numbers.length * 2)
-  larger.set(numbers)
-  return larger
 }
