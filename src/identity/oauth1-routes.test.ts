@@ -319,3 +319,30 @@ test('lets the identical request through again after a failure that was the serv
   const retried = await send(app, '/1.1/oauth/invalidate_token', same)
   assert.equal(retried.statusCode, 200, retried.body)
 })
+
+test('verifies what a client behind a proxy signed, with the public address or the forwarded one', async (t) => {
+  const tokenFor = async (env: Record<string, string>, seen: string, headers: Record<string, string>) => {
+    const proxied = await startApp(t, env)
+    const { apps, deps } = proxied
+    const app = await createApp(deps.database.db, deps.vault, { name: 'Demo', redirect_uris: [CALLBACK] }, now())
+    const url = new URL(seen)
+    const authorization = signRequest(
+      { method: 'POST', scheme: url.protocol.slice(0, -1), host: url.host, rawUrl: url.pathname },
+      { consumerKey: app.consumer_key, consumerSecret: app.consumer_secret },
+      { timestamp: Math.floor(deps.clock.now() / 1000), extra: { oauth_callback: CALLBACK } }
+    )
+    const answer = await apps.main.inject({
+      method: 'POST',
+      url: '/oauth/request_token',
+      headers: { authorization, ...headers }
+    })
+    return answer.statusCode
+  }
+  const forwarded = { 'x-forwarded-proto': 'https', 'x-forwarded-host': 'api.example.com' }
+
+  const seen = 'https://api.example.com/oauth/request_token'
+  assert.equal(await tokenFor({ HERALD_TRUST_PROXY: '1' }, seen, forwarded), 200)
+  assert.equal(await tokenFor({}, seen, forwarded), 401)
+  const below = 'https://api.example.com/herald/oauth/request_token'
+  assert.equal(await tokenFor({ HERALD_PUBLIC_URL: 'https://api.example.com/herald' }, below, {}), 200)
+})
