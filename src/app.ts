@@ -74,7 +74,9 @@ function server(deps: Deps, listener: string, checkAnswer?: CheckAnswer) {
   const app = createServer({
     log: quiet(deps.log, listener),
     bodyBytesMax: deps.config.HERALD_BODY_BYTES_MAX,
-    trustProxy: deps.config.HERALD_TRUST_PROXY
+    trustProxy: deps.config.HERALD_TRUST_PROXY,
+    publicUrl:
+      (listener === 'main' ? deps.config.HERALD_PUBLIC_URL : deps.config.HERALD_SANDBOX_PUBLIC_URL) || undefined
   })
   measureRequests(app, deps.metrics, listener)
   if (checkAnswer) {

@@ -22,7 +22,11 @@ export function credentialsOf(req: FastifyRequest) {
     rawUrl: req.raw.url ?? req.url,
     contentType: req.headers['content-type'],
     rawBody: req.rawBody ?? undefined,
-    remoteAddress: req.ip
+    remoteAddress: req.ip,
+    publicUrl: req.server.publicUrl,
+    onNonceUsed: (release: () => Promise<void>) => {
+      req.releaseNonce = release
+    }
   }
 }
 

@@ -18,6 +18,12 @@ declare module 'fastify' {
     rawBody: Buffer
     /** Form bodies as ordered pairs. */
     formPairs: [string, string][]
+    /** Gives back the nonce that this request used up, so that its client may repeat it (decisions/0017). */
+    releaseNonce: (() => Promise<void>) | null
+  }
+  interface FastifyInstance {
+    /** The address clients use for this listener, if it is configured. */
+    publicUrl: string | undefined
   }
 }
 
@@ -25,9 +31,10 @@ export interface ServerOptions {
   log: Logger
   bodyBytesMax: number
   trustProxy: boolean
+  publicUrl?: string | undefined
 }
 
-export function createServer({ log, bodyBytesMax, trustProxy }: ServerOptions): FastifyInstance {
+export function createServer({ log, bodyBytesMax, trustProxy, publicUrl }: ServerOptions): FastifyInstance {
   const app = Fastify({
     loggerInstance: log as FastifyBaseLogger,
     // Problems are logged where they are understood; a line per request would drown them.
@@ -60,6 +67,8 @@ export function createServer({ log, bodyBytesMax, trustProxy }: ServerOptions): 
 
   app.decorateRequest('rawBody', null as unknown as Buffer)
   app.decorateRequest('formPairs', null as unknown as [string, string][])
+  app.decorateRequest('releaseNonce', null)
+  app.decorate('publicUrl', publicUrl)
   app.removeAllContentTypeParsers()
   app.addContentTypeParser(/^application\/(?:[\w.+-]+\+)?json\b/, { parseAs: 'buffer' }, (req, body, done) => {
     req.rawBody = body as Buffer
@@ -86,6 +95,11 @@ export function createServer({ log, bodyBytesMax, trustProxy }: ServerOptions): 
       'x-transaction-id': req.id,
       'cache-control': 'no-cache, no-store, max-age=0'
     })
+  })
+  app.addHook('onSend', async (req, reply) => {
+    if (!req.releaseNonce || (reply.statusCode !== 429 && reply.statusCode < 500)) return
+    // If the database is away, so is the nonce's table; the client then signs again.
+    await req.releaseNonce().catch((error) => req.log.debug({ err: error }, 'nonce not released'))
   })
   return app
 }

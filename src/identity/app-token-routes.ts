@@ -1,9 +1,10 @@
 /** App-only tokens over HTTP: client credentials in, one bearer token out. */
 import type { FastifyInstance, FastifyReply } from 'fastify'
+import { credentialsOf } from '../http/auth.ts'
 import { appBearerToken, invalidateAppToken } from './app-tokens.ts'
 import { appByConsumerSecret } from './clients.ts'
 import { legacyFailure } from './failures.ts'
-import { credentialsOf, type OAuthDeps } from './oauth-deps.ts'
+import type { OAuthDeps } from './oauth-deps.ts'
 import { basicCredentials, bodyParameters, queryParameters } from './parameters.ts'
 
 /** "Any failure (bad grant, bad credentials, too frequent)." */
@@ -37,7 +38,7 @@ export function appTokenRoutes(app: FastifyInstance, deps: OAuthDeps) {
       const basic = basicCredentials(req.headers.authorization)
       if (basic) appId = (await appByConsumerSecret(database.db, vault, basic, clock.now()))?.id
       else {
-        const principal = await authenticator.authenticate(credentialsOf(req, deps))
+        const principal = await authenticator.authenticate(credentialsOf(req))
         if ('failure' in principal) return reply.code(401).send(legacyFailure(principal.failure))
         const isOwner =
           principal.kind === 'user' && principal.via === 'oauth1' && principal.app.owner_user_id === principal.user.id

@@ -21,10 +21,6 @@ export interface Credentials extends SignedRequest {
 
 export interface Authenticator {
   authenticate(request: Credentials): Promise<Principal | { failure: AuthenticationFailure }>
-  /**
-   * To be called before a 429 or 5xx is sent: lets the client repeat the very same signed request. See decisions/0017.
-   */
-  releaseNonce(authorization: string | undefined): Promise<void>
   /** Drops everything remembered, at once; other nodes hear of changes through the database. */
   forget(): void
   close(): void
@@ -183,10 +179,6 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
       const token = BEARER.exec(authorization)?.[1]
       if (token !== undefined) return bearer(token)
       return /^OAuth\s/i.test(authorization) ? signed(request) : { failure: 'malformed' }
-    },
-    async releaseNonce(authorization) {
-      const credentials = authorization && parseOAuthHeader(authorization)
-      if (credentials) await checks.release(credentials)
     },
     forget,
     close() {

@@ -22,8 +22,6 @@ export const BROWSER_COOKIE = 'herald_browser'
 export interface BrowserDeps {
   database: Database
   clock: Clock
-  /** Cookies are for https only if people come over https. */
-  publicUrl?: string | undefined
 }
 
 export interface SignedInUser {
@@ -44,15 +42,9 @@ export interface Question {
   answered?(user: SignedInUser): Promise<boolean>
 }
 
-const setCookie = (
-  req: FastifyRequest,
-  reply: FastifyReply,
-  deps: BrowserDeps,
-  name: string,
-  value: string,
-  seconds: number
-) => {
-  const secure = req.protocol === 'https' || deps.publicUrl?.startsWith('https:') ? '; Secure' : ''
+const setCookie = (req: FastifyRequest, reply: FastifyReply, name: string, value: string, seconds: number) => {
+  // For https only if people come over https.
+  const secure = req.protocol === 'https' || req.server.publicUrl?.startsWith('https:') ? '; Secure' : ''
   reply.header('set-cookie', `${name}=${value}; Path=/; HttpOnly; SameSite=Lax; Max-Age=${seconds}${secure}`)
 }
 
@@ -73,7 +65,7 @@ const isCsrfToken = (given: string | undefined, secret: string | undefined, form
 export async function ask(req: FastifyRequest, reply: FastifyReply, deps: BrowserDeps, question: Question) {
   const session = cookie(req, SESSION_COOKIE)
   const user = session && (await findSessionUser(deps.database.db, session, 'authorize', new Date(deps.clock.now())))
-  if (!user) return showSignIn(req, reply, deps, question, 200)
+  if (!user) return showSignIn(req, reply, question, 200)
   if (await question.answered?.(user)) return question.allowed(user)
   const { appName, sentences, leadsTo } = question
   const csrf = csrfToken(session, 'consent', req)
@@ -84,7 +76,6 @@ export async function ask(req: FastifyRequest, reply: FastifyReply, deps: Browse
 function showSignIn(
   req: FastifyRequest,
   reply: FastifyReply,
-  deps: BrowserDeps,
   question: Question,
   status: number,
   more: { username?: string; problem?: string } = {}
@@ -92,7 +83,7 @@ function showSignIn(
   let browser = cookie(req, BROWSER_COOKIE)
   if (!browser || !/^[A-Za-z0-9_-]{43}$/.test(browser)) {
     browser = randomText(32)
-    setCookie(req, reply, deps, BROWSER_COOKIE, browser, SESSION_SECONDS)
+    setCookie(req, reply, BROWSER_COOKIE, browser, SESSION_SECONDS)
   }
   const csrf = csrfToken(browser, 'sign-in', req)
   return sendPage(reply, status, signInPage({ appName: question.appName, csrf, ...more }))
@@ -113,7 +104,7 @@ export async function answer(req: FastifyRequest, reply: FastifyReply, deps: Bro
   if (!isCsrfToken(form.get('csrf'), session, 'consent', req)) return refuseForm(reply)
   if (action === 'sign_out') {
     await endSession(db, session)
-    setCookie(req, reply, deps, SESSION_COOKIE, '', 0)
+    setCookie(req, reply, SESSION_COOKIE, '', 0)
     return backToPage(req, reply)
   }
   if (action === 'allow') return question.allowed(user)
@@ -129,14 +120,14 @@ async function signIn(req: FastifyRequest, reply: FastifyReply, deps: BrowserDep
   if (result.outcome === 'too-many-attempts') {
     reply.header('retry-after', String(ATTEMPT_WINDOW_SECONDS))
     const problem = 'Too many attempts to sign in. Wait a quarter of an hour and try again.'
-    return showSignIn(req, reply, deps, question, 429, { username, problem })
+    return showSignIn(req, reply, question, 429, { username, problem })
   }
   if (result.outcome === 'refused') {
     const problem = 'The username and password do not fit together.'
-    return showSignIn(req, reply, deps, question, 401, { username, problem })
+    return showSignIn(req, reply, question, 401, { username, problem })
   }
   const session = await createSession(deps.database.db, result.user.id, 'authorize', now)
-  setCookie(req, reply, deps, SESSION_COOKIE, session, SESSION_SECONDS)
+  setCookie(req, reply, SESSION_COOKIE, session, SESSION_SECONDS)
   return backToPage(req, reply)
 }
 

@@ -10,8 +10,16 @@ export function createIdentity(deps: Deps): Domain {
   deps.jobs.add(pruneIdentityJob)
   return {
     name: 'identity',
-    root: (app) => oauthRoutes(app, { ...deps, publicUrl: deps.config.HERALD_PUBLIC_URL || undefined }),
-    admin: (app) => identityAdminRoutes(app, deps),
+    root: (app) => oauthRoutes(app, deps),
+    admin: (app) => {
+      app.register(async (scope) => {
+        // Other nodes hear of a change from the database; this one has forgotten before it answers.
+        scope.addHook('onSend', async (req) => {
+          if (req.method !== 'GET') deps.authenticator.forget()
+        })
+        identityAdminRoutes(scope, deps)
+      })
+    },
     start: () => checkSecretKey(deps.database.db, deps.vault)
   }
 }

@@ -1,10 +1,11 @@
 /** OAuth 1.0a over HTTP: the three-legged flow, and invalidating a token. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { credentialsOf } from '../http/auth.ts'
 import { openConsumerSecrets, validSecrets } from './apps.ts'
 import { answer, ask, type Question, redirectTo } from './browser.ts'
 import { type AuthenticationFailure, legacyFailure } from './failures.ts'
 import { findConsumer } from './lookups.ts'
-import { credentialsOf, type OAuthDeps } from './oauth-deps.ts'
+import type { OAuthDeps } from './oauth-deps.ts'
 import { type OAuthCredentials, parseOAuthHeader } from './oauth1.ts'
 import {
   approveRequestToken,
@@ -57,7 +58,7 @@ async function signer(
     tokenSecret = openRequestSecret(deps.vault, token)
   }
   const secrets = validSecrets(openConsumerSecrets(deps.vault, consumer.secrets), deps.clock.now())
-  const failure = await checks.check(credentialsOf(req, deps), credentials, secrets, tokenSecret)
+  const failure = await checks.check(credentialsOf(req), credentials, secrets, tokenSecret)
   return failure ? { failure } : { app: consumer.app, credentials }
 }
 
@@ -121,7 +122,7 @@ export function oauth1Routes(app: FastifyInstance, deps: OAuthDeps) {
     '/1.1/oauth/invalidate_token',
     signed('Invalidate the OAuth 1.0a token that signs the request.'),
     async (req, reply) => {
-      const principal = await authenticator.authenticate(credentialsOf(req, deps))
+      const principal = await authenticator.authenticate(credentialsOf(req))
       if ('failure' in principal) return refuse(reply, principal.failure)
       if (principal.kind !== 'user' || principal.via !== 'oauth1') {
         const message = 'Your credentials do not allow access to this resource'

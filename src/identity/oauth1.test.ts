@@ -237,7 +237,7 @@ test('agrees with an independent implementation for any query, form and path', (
 
 test('verifies whatever it signed, and nothing that was changed on the way', () => {
   fc.assert(
-    fc.property(pairs, text, text, text, (query, consumerSecret, tokenSecret, nonce) => {
+    fc.property(pairs, text, text, fc.stringMatching(/^[^\0]{0,12}$/u), (query, consumerSecret, tokenSecret, nonce) => {
       const request = { ...subscribe, rawUrl: `/x?${new URLSearchParams(query)}` }
       const header = signRequest(
         request,

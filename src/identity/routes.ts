@@ -13,19 +13,16 @@ export function oauthRoutes(app: FastifyInstance, deps: OAuthDeps) {
   app.register(async (scope) => {
     // Signatures cover the bytes of a form, and broken bodies get the protocol's own answer: bodies stay bytes here.
     scope.removeAllContentTypeParsers()
-    scope.addContentTypeParser('*', { parseAs: 'buffer', bodyLimit: BODY_BYTES_MAX }, (_req, body, done) =>
+    scope.addContentTypeParser('*', { parseAs: 'buffer', bodyLimit: BODY_BYTES_MAX }, (req, body, done) => {
+      req.rawBody = body as Buffer
       done(null, body)
-    )
+    })
     scope.setErrorHandler((error, req, reply) => {
       const { status, items } = toApiError(error, req)
       retryAfter(status, reply)
       return reply
         .code(status)
         .send({ errors: items.map(({ message }) => ({ code: LEGACY_CODES[status] ?? 131, message })) })
-    })
-    scope.addHook('onSend', async (req, reply) => {
-      if (reply.statusCode === 429 || reply.statusCode >= 500)
-        await deps.authenticator.releaseNonce(req.headers.authorization).catch(() => {})
     })
     appTokenRoutes(scope, deps)
     oauth2Routes(scope, deps)

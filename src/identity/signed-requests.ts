@@ -20,6 +20,11 @@ declare module '../storage/db.ts' {
 export interface SignedRequest extends SignableRequest {
   /** The address clients use for this listener, if it is configured; replaces scheme and host. */
   publicUrl?: string | undefined
+  /**
+   * Told when this very request has used up its nonce, with the way to give it back. Only who used it may do that:
+   * otherwise a replay that runs into a 429 would free the nonce of the request it repeats. See decisions/0017.
+   */
+  onNonceUsed?: ((release: () => Promise<void>) => void) | undefined
 }
 
 export interface SignatureChecks {
@@ -32,8 +37,6 @@ export interface SignatureChecks {
     consumerSecrets: readonly string[],
     tokenSecret: string
   ): Promise<AuthenticationFailure | undefined>
-  /** Forgets a nonce, so that a client may send the identical request again after a failure that was not its fault. */
-  release(credentials: OAuthCredentials): Promise<void>
 }
 
 /** RFC 5849, 3.3: unique for all requests with the same timestamp, client and token. */
@@ -59,16 +62,18 @@ export function createSignatureChecks(options: {
         text: 'insert into oauth1_nonces (nonce_hash, expires_at) values ($1, $2) on conflict do nothing',
         values: [nonceHash(credentials), new Date((credentials.timestamp + TIMESTAMP_WINDOW_SECONDS + 1) * 1000)]
       })
-      return rowCount === 1 ? undefined : 'nonce-used'
-    },
-
-    async release(credentials) {
-      await pool.query({
-        name: 'identity.release_nonce',
-        text: 'delete from oauth1_nonces where nonce_hash = $1',
-        values: [nonceHash(credentials)]
-      })
+      if (rowCount !== 1) return 'nonce-used'
+      request.onNonceUsed?.(() => release(credentials))
+      return undefined
     }
+  }
+
+  async function release(credentials: OAuthCredentials) {
+    await pool.query({
+      name: 'identity.release_nonce',
+      text: 'delete from oauth1_nonces where nonce_hash = $1',
+      values: [nonceHash(credentials)]
+    })
   }
 }
 
