@@ -4,6 +4,7 @@ import { readFile, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { printConfiguration } from '../src/config.ts'
 import { wrongArrows } from './import-directions.ts'
+import { lockFileProblems } from './lock-file.ts'
 
 const root = path.resolve(import.meta.dirname, '..')
 const fix = process.argv.includes('--fix')
@@ -23,21 +24,12 @@ async function upToDate(file: string, text: string) {
   return []
 }
 
-/** The lock file must install from any registry. */
-async function lockFile() {
-  const lock = JSON.parse(await readFile(path.join(root, 'package-lock.json'), 'utf8')) as {
-    packages: Record<string, { resolved?: string }>
-  }
-  const named = Object.entries(lock.packages).filter(([, entry]) => /^https?:/.test(entry.resolved ?? ''))
-  return named.map(([name]) => `package-lock.json names a host for ${name}; install with the project's .npmrc`)
-}
-
 const problems = [
   ...run('tsc', bin('tsc'), ['-p', '.']),
   ...run('biome', bin('biome'), ['check', ...(fix ? ['--write'] : []), '--error-on-warnings', '.']),
   ...(await wrongArrows(path.join(root, 'src'))),
   ...(await upToDate('docs/configuration.md', printConfiguration())),
-  ...(await lockFile())
+  ...(await lockFileProblems(path.join(root, 'package-lock.json'), fix))
 ]
 for (const problem of problems) console.error(`✖ ${problem}`)
 console.log(
