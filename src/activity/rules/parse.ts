@@ -67,14 +67,8 @@ export function parseRule(text: string, { charactersMax = RULE_CHARACTERS_MAX } 
 const standaloneFirst = (a: RuleError, b: RuleError) =>
   Number(b.message.includes('standalone')) - Number(a.message.includes('standalone'))
 
-const charactersIn = (text: string) => {
-  let count = text.length
-  for (let at = 0; at + 1 < text.length; at++) {
-    const code = text.charCodeAt(at)
-    if (code >= 0xd800 && code <= 0xdbff) count--
-  }
-  return count
-}
+/** Characters as people count them in a limit: code points. */
+const charactersIn = (text: string) => text.length - (text.match(/[\ud800-\udbff][\udc00-\udfff]/g)?.length ?? 0)
 
 /** or := and ( "OR" and )* ; and := unary+ ; unary := "-" atom | atom ; atom := "(" or ")" | clause */
 function readStructure(lexemes: Lexeme[], report: Report): Draft | undefined {
