@@ -181,3 +181,27 @@ test('answers odd bodies in its own words, never with a 500', async () => {
   assert.equal(huge.statusCode, 413)
   assert.equal(huge.json().errors[0].code, 214)
 })
+
+test('revokes through the admin API before it answers', async () => {
+  const app = await givenApp()
+  const admin = { authorization: `Bearer ${herald.adminToken}` }
+  const body = { kind: 'oauth2', app_id: app.id, user_id: owner.id }
+  const made = await main.inject({ method: 'POST', url: '/admin/tokens', headers: admin, payload: body })
+  assert.equal(made.statusCode, 200, made.body)
+  const asking = () =>
+    herald.deps.authenticator.authenticate({
+      authorization: `Bearer ${made.json().data.access_token}`,
+      method: 'GET',
+      scheme: 'http',
+      host: 'h',
+      rawUrl: '/'
+    })
+  assert.ok('kind' in (await asking()))
+  const listed = await main.inject({ url: `/admin/tokens?app_id=${app.id}`, headers: admin })
+
+  await main.inject({ method: 'DELETE', url: `/admin/tokens/${listed.json().data[0].id}`, headers: admin })
+
+  assert.deepEqual(await asking(), { failure: 'revoked' })
+  const anonymous = await main.inject({ method: 'DELETE', url: `/admin/tokens/${listed.json().data[0].id}` })
+  assert.equal(anonymous.statusCode, 401)
+})
