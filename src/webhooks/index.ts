@@ -8,6 +8,7 @@ import { deliveryConfig } from './deliver-config.ts'
 import { webhookRoutes } from './routes.ts'
 import type { WebhookDeps } from './webhooks.ts'
 
+export type { DeliveryEngine } from './deliver.ts'
 export type { Delivery, NewDelivery } from './log.ts'
 export { findWebhook, getWebhook, webhookIdInvalid } from './webhooks.ts'
 
