@@ -117,3 +117,19 @@ test('answers for any bytes whatever', () => {
     })
   )
 })
+
+test('reads images that real encoders wrote', () => {
+  const encoded: [type: ImageInfo['type'], base64: string][] = [
+    ['gif', 'R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7'],
+    ['png', 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg=='],
+    ['webp', 'UklGRiIAAABXRUJQVlA4IBYAAAAwAQCdASoBAAEADsD+JaQAA3AAAAAA'],
+    ['webp', 'UklGRhoAAABXRUJQVlA4TA0AAAAvAAAAEAcQERGIiP4HAA=='],
+    [
+      'webp',
+      'UklGRkoAAABXRUJQVlA4WAoAAAAQAAAAAAAAAAAAQUxQSAwAAAARBxAR/Q9ERP8DAABWUDggGAAAABQBAJ0BKgEAAQAAAP4AAA3AAP7mtQAAAA=='
+    ]
+  ]
+  for (const [type, base64] of encoded) {
+    assert.deepEqual(imageInfo(Buffer.from(base64, 'base64')), { type, width: 1, height: 1 })
+  }
+})
