@@ -1,5 +1,5 @@
 /** A delivery engine on a database of its own, with webhooks at a consumer on loopback. */
-import { createTestClock, isoTime, type TestClock } from '../src/clock.ts'
+import type { TestClock } from '../src/clock.ts'
 import { createEgress, type Egress } from '../src/egress/index.ts'
 import type { Database } from '../src/storage/db.ts'
 import { newId } from '../src/storage/ids.ts'
@@ -13,7 +13,18 @@ import type { Cleanup } from './database.ts'
 export const SECRET = 'demo-consumer-secret'
 
 /** Quick enough for tests; everything else as in production. */
-export const QUICK: Partial<DeliveryConfig> = { deadlineMs: 300, leaseMs: 3_000, pollMs: 200, jitter: 0 }
+export const QUICK: Partial<DeliveryConfig> = { deadlineMs: 3_000, leaseMs: 9_000, pollMs: 200, jitter: 0 }
+
+/** A clock that stands still until it is moved, so that a busy machine cannot make anything due. */
+export function stoppedClock(): TestClock {
+  const startMs = Date.now()
+  return {
+    offsetMs: 0,
+    now() {
+      return startMs + this.offsetMs
+    }
+  }
+}
 
 export async function givenApp(database: Database): Promise<string> {
   const id = newId()
@@ -34,8 +45,8 @@ export interface WebhookGiven {
 export async function givenWebhook(database: Database, { app_id, url, valid = true }: WebhookGiven): Promise<LaneKey> {
   const id = newId()
   await database.pool.query(
-    `insert into webhooks (app_id, id, url, valid, created_at, last_success_at, invalid_since)
-     values ($1, $2, $3, $4, now(), now(), case when $4 then null else now() end)`,
+    `insert into webhooks (app_id, id, url, url_key, valid, created_at, last_success_at, invalid_since)
+     values ($1, $2, $3, $3, $4, now(), now(), case when $4 then null else now() end)`,
     [app_id, id, url ?? `https://hooks.example.test/${id}`, valid]
   )
   return { app_id, webhook_id: id }
@@ -79,7 +90,7 @@ export interface RunningEngine {
 }
 
 export async function givenEngine(t: Cleanup, given: EngineGiven): Promise<RunningEngine> {
-  const { database, consumer, clock = createTestClock(), config, start = true } = given
+  const { database, consumer, clock = stoppedClock(), config, start = true } = given
   const listener = createListener(database)
   const engine = createDelivery({
     database,
@@ -127,6 +138,3 @@ export async function queueLength(database: Database): Promise<number> {
   const { rows } = await database.pool.query('select count(*)::int as count from delivery_queue')
   return rows[0].count
 }
-
-/** A moment ago, for rows that must look old. */
-export const ago = (ms: number) => isoTime(Date.now() - ms)

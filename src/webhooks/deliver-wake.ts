@@ -1,4 +1,4 @@
-/** Tells other nodes that a lane has work, or that a webhook has changed. Only wakes: the queue is searched anyway. */
+/** Tells other nodes that a lane has work or a replay, or that a webhook has changed. Only wakes: the queue is searched anyway. */
 import { sql } from 'kysely'
 import type { Database, Db } from '../storage/db.ts'
 import type { LaneKey } from './log.ts'
@@ -9,7 +9,7 @@ const LANES_PER_MESSAGE = 150
 const WAIT_MS = 2
 
 export interface Heard {
-  what: 'work' | 'changed'
+  what: 'work' | 'changed' | 'replay'
   lanes: LaneKey[]
 }
 
@@ -18,7 +18,7 @@ const format = (what: Heard['what'], lanes: readonly LaneKey[]) =>
 
 /** Nothing for a message that a newer node may send. */
 export function parseWake(payload: string): Heard | undefined {
-  const [, what, list] = /^(work|changed) ([0-9/,]+)$/.exec(payload) ?? []
+  const [, what, list] = /^(work|changed|replay) ([0-9/,]+)$/.exec(payload) ?? []
   if (!what || !list) return undefined
   const lanes = list.split(',').map((pair) => {
     const [app_id = '', webhook_id = ''] = pair.split('/')
@@ -35,6 +35,7 @@ export async function announceWebhookChange(tx: Db, lane: LaneKey) {
 export interface Wake {
   /** Collected for a moment, so that a burst of events is one message. */
   work(lanes: Iterable<LaneKey>): void
+  replay(lane: LaneKey): void
   done(): Promise<void>
 }
 
@@ -52,15 +53,22 @@ export function createWake({ pool }: Database): Wake {
     for (let i = 0; i < lanes.length; i += LANES_PER_MESSAGE) {
       messages.push(format('work', lanes.slice(i, i + LANES_PER_MESSAGE)))
     }
-    await pool
-      .query('select pg_notify($1, message) from unnest($2::text[]) as message', [DELIVERIES_CHANNEL, messages])
-      .catch(() => {})
+    await notify(messages)
   }
+
+  const notify = (messages: string[]) =>
+    pool.query('select pg_notify($1, message) from unnest($2::text[]) as message', [DELIVERIES_CHANNEL, messages]).then(
+      () => {},
+      () => {}
+    )
 
   return {
     work(lanes) {
       for (const lane of lanes) waiting.set(lane.webhook_id, lane)
       if (waiting.size > 0) timer ??= setTimeout(() => (sending = send()), WAIT_MS)
+    },
+    replay(lane) {
+      sending = notify([format('replay', [lane])])
     },
     async done() {
       if (timer) {

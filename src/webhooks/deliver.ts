@@ -16,6 +16,7 @@ import { createClaims } from './lanes-claim.ts'
 import { createLease, preferredNode, type TakenLane } from './lanes-lease.ts'
 import { createSender, type Sent } from './lanes-send.ts'
 import { createDeliveryLog, type Delivery, type LaneKey, type NewDelivery, type Settled, type Waiting } from './log.ts'
+import { createReplays } from './replays.ts'
 
 export interface DeliveryOptions {
   database: Database
@@ -42,8 +43,12 @@ export interface DeliveryStats {
 export interface DeliveryEngine {
   /** In the publisher's transaction. What it returns goes to `dispatch` after the commit. */
   append(tx: Db, deliveries: readonly NewDelivery[]): Promise<Delivery[]>
+  /** Before a publisher's transaction writes into the tables that are cut by time. Undefined when there is nothing to wait for. */
+  ensurePartitions(): Promise<void> | undefined
   /** After the commit: sends at once what belongs to this node, and wakes the others. Never fails, never waits. */
   dispatch(appended: readonly Delivery[]): void
+  /** After the commit of a new replay: whoever has the lane begins. */
+  wakeReplay(lane: LaneKey): void
   /** Begins to take lanes and to send. Without it, a node only publishes. */
   start(): Promise<void>
   /** Waits for what is in flight, records it, and gives the lanes to others. */
@@ -86,17 +91,20 @@ class Engine implements DeliveryEngine {
   readonly #claims
   readonly #flush
   readonly #measures
+  readonly #replays
   readonly #lanes = new Map<string, Lane>()
   /** Lanes of other nodes, and until when we believe so. */
   readonly #foreign = new Map<string, number>()
   readonly #wanted = new Map<string, LaneKey>()
   readonly #unlisten: (() => void)[] = []
   #taking: Promise<void> | undefined
+  #turns: Promise<void> = Promise.resolve()
   #running = false
   #renewals: Promise<void> = Promise.resolve()
   #polls: Promise<void> = Promise.resolve()
   #stopping = new AbortController()
   #tick: NodeJS.Timeout | undefined
+  #stopped: Promise<void> | undefined
   /** Set when stopping has taken as long as it may. */
   #outOfTime = false
 
@@ -133,10 +141,24 @@ class Engine implements DeliveryEngine {
       filled: (lane) => this.#sender.pump(lane),
       failed: (error) => this.#complain(error, 'the queue cannot be read; trying again')
     })
+    this.#replays = createReplays({
+      database,
+      log: this.#log,
+      clock,
+      config,
+      pump: (lane) => this.#sender.pump(lane),
+      lost: (lane) => this.#drop(lane),
+      dispatch: (appended) => this.dispatch(appended),
+      failed: (error) => this.#complain(error, 'a replay is interrupted; it goes on later')
+    })
   }
 
   append(tx: Db, deliveries: readonly NewDelivery[]) {
     return this.#log.append(tx, deliveries)
+  }
+
+  ensurePartitions() {
+    return this.#log.partitions.ensure(this.#clock.now())
   }
 
   dispatch(appended: readonly Delivery[]) {
@@ -153,6 +175,10 @@ class Engine implements DeliveryEngine {
     }
     for (const lane of touched) this.#sender.pump(lane)
     if (elsewhere.length > 0) this.#route(elsewhere)
+  }
+
+  wakeReplay(lane: LaneKey) {
+    this.#wake.replay(lane)
   }
 
   /** Lanes with work that are not in this node's hands: taken if they should be, announced otherwise. */
@@ -191,7 +217,15 @@ class Engine implements DeliveryEngine {
     return this.#taking
   }
 
-  async #take(wanted: readonly LaneKey[]) {
+  /** One at a time: a lane that is taken twice would be sent to twice. */
+  #take(wanted: readonly LaneKey[]): Promise<void> {
+    const turn = this.#turns.then(() => this.#takeInTurn(wanted))
+    this.#turns = turn.catch(() => {})
+    return turn
+  }
+
+  async #takeInTurn(wanted: readonly LaneKey[]) {
+    if (!this.#running) return
     const missing = wanted.filter(({ webhook_id }) => !this.#lanes.has(webhook_id))
     const taken = await this.#lease.take(missing)
     for (const lane of taken) this.#open(lane)
@@ -218,7 +252,13 @@ class Engine implements DeliveryEngine {
     }
   }
 
-  #settled({ lane, delivery, judgement, startedAtMs, latencyMs }: Sent) {
+  #settled(sent: Sent) {
+    const { lane, delivery, judgement, startedAtMs, latencyMs } = sent
+    if (delivery.cause === 'replay') {
+      this.#replays.settled(sent)
+      if (lane.closed) this.#letGo(lane)
+      return
+    }
     const { outcome, status, error, detail, response, retryAfterMs } = judgement
     if (outcome === 'none') {
       // Not an attempt: it is in the queue as before.
@@ -310,7 +350,8 @@ class Engine implements DeliveryEngine {
       lane.closed = true
       lane.forget()
     }
-    if (lane.inFlight > 0 || lane.known.size > 0 || this.#lanes.get(lane.webhook_id) !== lane) return
+    if (lane.inFlight > 0 || lane.known.size > 0 || this.#replays.isBusyWith(lane)) return
+    if (this.#lanes.get(lane.webhook_id) !== lane) return
     this.#lanes.delete(lane.webhook_id)
     this.#lease
       .giveBack([lane])
@@ -351,6 +392,10 @@ class Engine implements DeliveryEngine {
       }
     }
     if (this.#wanted.size > 0) void this.#takeWanted()
+    if (heard.what === 'replay') {
+      this.#searchReplays().catch((error) => this.#complain(error, 'replays cannot be read; trying again later'))
+      return
+    }
     if (heard.what === 'changed') {
       this.#lookAgain(known).catch((error) => this.#complain(error, 'a webhook cannot be read; trying again later'))
       return
@@ -365,6 +410,7 @@ class Engine implements DeliveryEngine {
   #onTick() {
     const nowMs = this.#clock.now()
     for (const lane of this.#lanes.values()) {
+      if (lane.closed) this.#letGo(lane)
       if (lane.retryAtMs <= nowMs && lane.buffered < lane.limit) this.#claims.want(lane)
       if (lane.buffered > 0 && lane.inFlight === 0) this.#sender.pump(lane)
     }
@@ -377,7 +423,11 @@ class Engine implements DeliveryEngine {
       let waitMs = this.#config.leaseMs / RENEWALS_PER_LEASE
       try {
         const before = this.#lease.nodes.join()
-        if (!(await this.#lease.renew())) await this.#startOver()
+        if (!(await this.#lease.renew())) {
+          const turn = this.#turns.then(() => this.#startOver())
+          this.#turns = turn.catch(() => {})
+          await turn
+        }
         else if (this.#lease.nodes.join() !== before) this.#rebalance()
         await this.#lookAgain([...this.#lanes.values()].filter((lane) => !lane.closed))
       } catch (error) {
@@ -411,6 +461,7 @@ class Engine implements DeliveryEngine {
       const begun = performance.now()
       try {
         await this.#search()
+        await this.#searchReplays()
       } catch (error) {
         this.#complain(error, 'the queue cannot be searched; trying again')
       }
@@ -451,21 +502,43 @@ class Engine implements DeliveryEngine {
     return due
   }
 
+  /** Jobs in progress, ours or not. */
+  async #searchReplays(): Promise<LaneKey[]> {
+    const jobs = await this.#replays.unfinished()
+    const wanted = jobs.filter(({ webhook_id, node_id }) => {
+      if (this.#lanes.has(webhook_id) || !this.#running) return false
+      return (node_id === null || node_id === this.#lease.nodeId) && this.#isPreferred(webhook_id)
+    })
+    if (wanted.length > 0) await this.#take(wanted)
+    for (const job of jobs) {
+      const lane = this.#lanes.get(job.webhook_id)
+      if (lane && !lane.closed) this.#replays.run(job, lane)
+    }
+    return jobs
+  }
+
   async drain(timeoutMs = DRAIN_TIMEOUT_MS) {
     const deadline = performance.now() + timeoutMs
     while (performance.now() < deadline) {
       for (const lane of this.#lanes.values()) lane.pausedUntilMs = Math.min(lane.pausedUntilMs, this.#clock.now())
       const due = await this.#search(0)
-      if (due.length === 0 && this.#isIdle) return
+      const replays = await this.#searchReplays()
+      if (due.length === 0 && replays.length === 0 && this.#isIdle) return
       await this.#settle(deadline)
       // Lanes of other nodes are theirs to send.
-      if (due.some(({ webhook_id }) => !this.#lanes.has(webhook_id))) await sleep(20)
+      if ([...due, ...replays].some(({ webhook_id }) => !this.#lanes.has(webhook_id))) await sleep(20)
     }
     throw new Error(`Deliveries that are due could not all be sent within ${timeoutMs} ms`)
   }
 
   get #isIdle() {
-    return this.#sender.inFlight === 0 && this.#flush.pending === 0 && !this.#claims.busy && !this.#taking
+    return (
+      this.#sender.inFlight === 0 &&
+      this.#flush.pending === 0 &&
+      !this.#claims.busy &&
+      !this.#taking &&
+      !this.#replays.busy
+    )
   }
 
   async #settle(deadline: number) {
@@ -476,18 +549,25 @@ class Engine implements DeliveryEngine {
     }
   }
 
-  async stop() {
+  stop() {
+    this.#stopped ??= this.#stop()
+    return this.#stopped
+  }
+
+  async #stop() {
     this.#running = false
     this.#stopping.abort()
     clearInterval(this.#tick)
     for (const stop of this.#unlisten.splice(0)) stop()
-    await Promise.all([this.#renewals, this.#polls, this.#taking])
+    await Promise.all([this.#renewals, this.#polls, this.#taking, this.#turns])
+    const replaysStopped = this.#replays.stop()
     const graceMs = this.#config.deadlineMs + STOP_GRACE_MS
     const timer = setTimeout(() => (this.#outOfTime = true), graceMs)
     await this.#settle(performance.now() + graceMs)
     clearTimeout(timer)
     const lanes = [...this.#lanes.values()]
     for (const lane of lanes) this.#drop(lane)
+    await replaysStopped
     if (this.#lease.remainingMs() > 0) {
       await this.#lease.giveBack(lanes).catch((error) => this.#complain(error, 'lanes cannot be given back'))
       await this.#lease.leave().catch((error) => this.#complain(error, 'the lease cannot be given up'))

@@ -155,9 +155,10 @@ export class Lane implements LaneKey {
 
   /** Drops what waits in memory; it is still in the queue. */
   forget() {
-    for (const queue of [this.fresh, this.retries, this.replayed]) {
+    for (const queue of [this.fresh, this.retries]) {
       for (let delivery = queue.shift(); delivery; delivery = queue.shift()) this.known.delete(delivery.id)
     }
+    while (this.replayed.shift());
     this.nearlyEmpty = false
     this.moreWaits()
     this.retryWaits(0)

@@ -168,3 +168,29 @@ export const READ_RANGE_AGAIN = `${RANGE}
       and attempt.outcome in ('delivered', 'failed') and attempt.delivery_id = delivery.id
       and attempt.replay_id = $7 and attempt.created_at >= $8
   )${RANGE_ORDER}`
+
+/**
+ * $1 app, $2 webhook, $3 epoch, $4 job, $5 when it began, $6 and $7 the cursor after these, $8.. what became of each.
+ * Attempts, counts and cursor are one change, and none is made twice, however often it is asked.
+ */
+export const RECORD_REPLAYED = `
+with lane as (
+  select from delivery_lanes where app_id = $1 and webhook_id = $2 and epoch = $3
+), done as (
+  select * from unnest($8::text[], $9::timestamptz[], $10::int[], $11::delivery_outcome[], $12::smallint[], $13::text[],
+    $14::text[], $15::text[]) as done (delivery_id, started_at, latency_ms, outcome, status, error, detail, response)
+), recorded as (
+  insert into attempts (created_at, latency_ms, outcome, cause, attempt, status, app_id, webhook_id, delivery_id, replay_id,
+    error, detail, response)
+  select started_at, latency_ms, outcome, 'replay', 1, status, $1, $2, delivery_id, $4, error, detail, response
+  from done where exists (select from lane) and not exists (
+    select from attempts as attempt
+    where attempt.app_id = $1 and attempt.webhook_id = $2 and attempt.outcome in ('delivered', 'failed')
+      and attempt.delivery_id = done.delivery_id and attempt.replay_id = $4 and attempt.created_at >= $5
+  )
+  returning outcome
+)
+update replays set cursor_created_at = $6, cursor_id = $7,
+  delivered = delivered + (select count(*) from recorded where outcome = 'delivered'),
+  failed = failed + (select count(*) from recorded where outcome = 'failed')
+where app_id = $1 and webhook_id = $2 and id = $4 and state = 'running' and exists (select from lane)`

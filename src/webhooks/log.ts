@@ -81,6 +81,16 @@ export interface Range extends LaneKey {
   limit: number
 }
 
+/** A batch of a replay, and how far the job has come with it. */
+export interface Replayed extends LaneKey {
+  epoch: number
+  replay_id: string
+  /** When the job began. */
+  since: string
+  cursor: { created_at: string; id: string } | undefined
+  settled: readonly Settled[]
+}
+
 export interface DeliveryLog {
   partitions: Partitions
   append(tx: Db, deliveries: readonly NewDelivery[]): Promise<Delivery[]>
@@ -91,6 +101,7 @@ export interface DeliveryLog {
   forgetOrphans(lane: LaneKey): Promise<number>
   expire(beforeMs: number): Promise<number>
   readRange(range: Range): Promise<Past[]>
+  recordReplayed(batch: Replayed): Promise<boolean>
   close(): Promise<void>
 }
 
@@ -276,6 +287,23 @@ export function createDeliveryLog({ database, clock }: { database: Database; clo
       return rows
     },
 
+    /** False when the lane has changed hands or the job is over: then nothing was recorded. */
+    async recordReplayed({ app_id, webhook_id, epoch, replay_id, since, cursor, settled }) {
+      for (const { startedAtMs } of settled) await partitions.ensure(startedAtMs)
+      const { rowCount } = await pool.query({
+        name: 'record-replayed',
+        text: statements.RECORD_REPLAYED,
+        values: [
+          ...[app_id, webhook_id, epoch, replay_id, since, cursor?.created_at ?? null, cursor?.id ?? null],
+          textArray(settled.map(({ delivery }) => delivery.id)),
+          plainArray(settled.map(({ startedAtMs }) => isoTime(startedAtMs))),
+          plainArray(settled.map(({ latencyMs }) => Math.round(latencyMs))),
+          ...failureArrays(settled)
+        ]
+      })
+      return rowCount === 1
+    },
+
     close: () => pool.end()
   }
 }
@@ -295,6 +323,14 @@ const keyArrays = (settled: readonly Settled[]) => [
   plainArray(settled.map(({ latencyMs }) => Math.round(latencyMs)))
 ]
 
+const failureArrays = (settled: readonly Settled[]) => [
+  plainArray(settled.map(({ outcome }) => outcome)),
+  textArray(settled.map(({ status }) => status?.toString())),
+  textArray(settled.map(({ error }) => error)),
+  textArray(settled.map(({ detail }) => detail)),
+  textArray(settled.map(({ response }) => response))
+]
+
 async function completeDelivered(pool: pg.Pool, settled: readonly Settled[]) {
   const { rows } = await pool.query<{ count: number }>({
     name: 'complete-delivered',
@@ -310,11 +346,7 @@ async function completeOthers(pool: pg.Pool, settled: readonly Settled[]) {
     text: statements.COMPLETE_OTHERS,
     values: [
       ...keyArrays(settled),
-      plainArray(settled.map(({ outcome }) => outcome)),
-      textArray(settled.map(({ status }) => status?.toString())),
-      textArray(settled.map(({ error }) => error)),
-      textArray(settled.map(({ detail }) => detail)),
-      textArray(settled.map(({ response }) => response)),
+      ...failureArrays(settled),
       textArray(settled.map(({ nextAttemptAtMs }) => (nextAttemptAtMs === undefined ? null : isoTime(nextAttemptAtMs))))
     ]
   })
