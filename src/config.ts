@@ -194,6 +194,14 @@ export const settings = {
       'Let a successful periodic CRC re-enable an invalid webhook; otherwise only PUT does.'
     )
   },
+  Activity: {
+    HERALD_SUBSCRIPTIONS_PER_APP_MAX: whole(
+      50_000,
+      0,
+      10_000_000,
+      'Activity subscriptions an app may have unless its own quota says otherwise.'
+    )
+  },
   Diagnostics: {
     HERALD_LOG_LEVEL: oneOf(
       ['trace', 'debug', 'info', 'warn', 'error', 'silent'],

@@ -1,4 +1,5 @@
 /** The list of domains. Adding one is a line here. */
+import { createActivity } from './activity/index.ts'
 import { createCampaigns } from './campaigns/index.ts'
 import type { Deps } from './deps.ts'
 import type { Domain } from './domain.ts'
@@ -13,5 +14,9 @@ export function createDomains(deps: Deps, work: DueWork): { domains: Domain[]; f
   const operator = createOperator(deps, work)
   const campaigns = createCampaigns(deps)
   const webhooks = createWebhooks(deps)
-  return { domains: [identity, operator, webhooks, campaigns], findAccountAccess: campaigns.findAccountAccess }
+  const activity = createActivity(deps, webhooks)
+  return {
+    domains: [identity, operator, webhooks, activity, campaigns],
+    findAccountAccess: campaigns.findAccountAccess
+  }
 }

@@ -1,0 +1,27 @@
+/** Activity knows events: who asked for them and what they look like to each product. It does not know retries. */
+import type { Deps } from '../deps.ts'
+import type { Domain } from '../domain.ts'
+import type { Webhooks } from '../webhooks/index.ts'
+import { subscriptionDeliveries } from './deliver-subscriptions.ts'
+import { eventRoutes } from './event-routes.ts'
+import { forgetNamesJob, type Product, type PublishDeps } from './events.ts'
+import { subscriptionRoutes } from './subscription-routes.ts'
+import type { SubscriptionDeps } from './subscriptions.ts'
+
+export function createActivity(deps: Deps, { delivery }: Webhooks): Domain {
+  const { database, clock, config } = deps
+  const products: Product[] = [subscriptionDeliveries]
+  const publishing: PublishDeps = { database, clock, delivery, products }
+  const subscriptions: SubscriptionDeps = { db: database.db, clock, perAppMax: config.HERALD_SUBSCRIPTIONS_PER_APP_MAX }
+  deps.jobs.add(forgetNamesJob(config.HERALD_RECORDS_RETENTION))
+
+  return {
+    name: 'activity',
+    v2(app) {
+      subscriptionRoutes(app, subscriptions)
+    },
+    admin(app) {
+      eventRoutes(app, publishing)
+    }
+  }
+}
