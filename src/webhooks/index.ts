@@ -5,6 +5,7 @@ import { consumerSecrets, validSecrets } from '../identity/index.ts'
 import { crcJob } from './crc-job.ts'
 import { createDelivery, type DeliveryEngine } from './deliver.ts'
 import { deliveryConfig } from './deliver-config.ts'
+import { replayRoutes } from './replay-routes.ts'
 import { webhookRoutes } from './routes.ts'
 import type { WebhookDeps } from './webhooks.ts'
 
@@ -34,7 +35,10 @@ export function createWebhooks(deps: Deps): Webhooks {
   return {
     name: 'webhooks',
     delivery,
-    v2: (app) => webhookRoutes(app, webhookDeps),
+    v2: (app) => {
+      webhookRoutes(app, webhookDeps)
+      replayRoutes(app, { ...webhookDeps, delivery })
+    },
     start: async (roles) => {
       if (roles.includes('deliver')) await delivery.start()
     },

@@ -148,7 +148,7 @@ async function refuseBeyondQuota(db: Db, app: PrincipalApp, perAppMax: number) {
     )
 }
 
-const crcFailed = (result: CrcResult, url: string, consequence = '') =>
+export const crcFailed = (result: CrcResult, url: string, consequence = '') =>
   invalidBecause('CrcValidationFailed', `${describeFailure(result)}${consequence}`, { parameters: { url: [url] } })
 
 /** PUT: re-enables, sends a CRC, and lets it decide. A failed CRC is told, with the state the webhook is in now. */
