@@ -1,6 +1,6 @@
 /** The event types: what each is called, who may ask for it, what its payload must hold. One table. */
 import { type TSchema, Type } from 'typebox'
-import type { Scope } from '../identity/scopes.ts'
+import type { Scope } from '../identity/index.ts'
 
 export interface EventType {
   name: string

@@ -43,6 +43,8 @@ export interface DeliveryStats {
 export interface DeliveryEngine {
   /** In the publisher's transaction. What it returns goes to `dispatch` after the commit. */
   append(tx: Db, deliveries: readonly NewDelivery[]): Promise<Delivery[]>
+  /** Before a publisher's transaction writes into the tables that are cut by time. Undefined when there is nothing to wait for. */
+  ensurePartitions(): Promise<void> | undefined
   /** After the commit: sends at once what belongs to this node, and wakes the others. Never fails, never waits. */
   dispatch(appended: readonly Delivery[]): void
   /** After the commit of a new replay: whoever has the lane begins. */
@@ -154,6 +156,10 @@ class Engine implements DeliveryEngine {
 
   append(tx: Db, deliveries: readonly NewDelivery[]) {
     return this.#log.append(tx, deliveries)
+  }
+
+  ensurePartitions() {
+    return this.#log.partitions.ensure(this.#clock.now())
   }
 
   dispatch(appended: readonly Delivery[]) {
