@@ -7,8 +7,8 @@ import { createWriteStream } from 'node:fs'
 import { mkdir, readdir, rm } from 'node:fs/promises'
 import path from 'node:path'
 import { stripVTControlCharacters } from 'node:util'
-import { removeEmbedded, startEmbedded } from '../src/storage/embedded.ts'
 import { isAlive } from '../src/storage/embedded/postmaster.ts'
+import { removeEmbedded, startEmbedded } from '../src/storage/embedded.ts'
 import { TEST_DATA_DIR, TEST_SERVER } from '../test/server.ts'
 
 const root = path.resolve(import.meta.dirname, '..')
