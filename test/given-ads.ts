@@ -122,3 +122,17 @@ export async function givenCampaign(advertiser: Advertiser, input: Json = {}) {
   if (status !== 200) throw new Error(`no campaign: ${JSON.stringify(body)}`)
   return data
 }
+
+/** With a campaign of its own unless one is given. */
+export async function givenLineItem(advertiser: Advertiser, input: Json = {}) {
+  const campaign_id = input.campaign_id ?? (await givenCampaign(advertiser)).id
+  const { status, body, data } = await advertiser.post('line_items', {
+    campaign_id,
+    objective: 'ENGAGEMENTS',
+    placements: ['ALL_ON_SVC'],
+    product_type: 'PROMOTED_TWEETS',
+    ...input
+  })
+  if (status !== 200) throw new Error(`no line item: ${JSON.stringify(body)}`)
+  return data
+}

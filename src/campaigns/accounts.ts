@@ -50,6 +50,7 @@ declare module '../storage/db.ts' {
       industry_type: string | null
       active_campaigns_max: Defaulted<number>
       line_items_per_campaign_max: Defaulted<number>
+      active_line_items_max: Defaulted<number>
       created_at: Time
       updated_at: Time
       deleted: Defaulted<boolean>
@@ -215,6 +216,7 @@ export type AccountPatch = Partial<
     | 'approval_status'
     | 'active_campaigns_max'
     | 'line_items_per_campaign_max'
+    | 'active_line_items_max'
   >
 >
 

@@ -72,7 +72,7 @@ export const campaigns = kind<CampaignRow>('campaigns', 'Campaign', 'CAMPAIGN_NO
   times: STAMPS
 })
 
-const Campaign = Entity({
+export const Campaign = Entity({
   name: Text,
   budget_optimization: Text,
   reasons_not_servable: Texts,
@@ -156,6 +156,15 @@ export async function getCampaignWithFacts(db: Db, accountId: string, id: string
 
 const answer = async ({ tx, now }: Write, { account_id, id }: CampaignRow) =>
   shaped(await getCampaignWithFacts(tx, account_id, id), now.getTime())
+
+/** What a batch answers: each campaign as it is after all of them. */
+export async function answers({ tx, now, account }: Write, rows: readonly { id: string }[]) {
+  const found = await sql<CampaignWithFacts>`
+    select e.*, ${factsColumns} from campaigns e
+    where e.account_id = ${account.id} and e.id = any(${rows.map((row) => row.id)}::text[])`.execute(tx)
+  const byId = new Map(found.rows.map((row) => [row.id, shaped(row, now.getTime())]))
+  return rows.map((row) => byId.get(row.id)!)
+}
 
 /**
  * Campaigns that count against the limit: neither deleted nor drafts, and not over (every line item ended, or the budget

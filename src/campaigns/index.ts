@@ -5,11 +5,20 @@ import type { FindAccountAccess } from '../http/ads.ts'
 import { createAccountAccess } from './account-access.ts'
 import { accountRowRoutes } from './account-rows.ts'
 import { accountRoutes } from './accounts.ts'
+import { batchRoutes } from './batch-routes.ts'
 import { campaignRoutes } from './campaigns.ts'
 import { featureRoutes } from './features.ts'
 import { fundingInstrumentRoutes } from './funding-instruments.ts'
+import { lineItemCuratedCategoryRoutes } from './line-item-curated-categories.ts'
+import { lineItemRoutes } from './line-items.ts'
+import { mediaCreativeRoutes } from './media-creatives.ts'
+import { promotedAccountRoutes } from './promoted-accounts.ts'
+import { promotedTweetRoutes } from './promoted-tweets.ts'
 import { referenceRoutes } from './reference-routes.ts'
 import { createReferenceStore } from './reference-store.ts'
+import { targetingBatch, targetingCriteriaRoutes } from './targeting-criteria.ts'
+import { targetingLookupRoutes } from './targeting-lookups.ts'
+import { trackingTagRoutes } from './tracking-tags.ts'
 
 export { createAccount, type NewAccount } from './accounts.ts'
 export { createFundingInstrument, type NewFundingInstrument } from './funding-instruments.ts'
@@ -27,6 +36,16 @@ export function createCampaigns(deps: Deps): Domain & { findAccountAccess: FindA
       referenceRoutes(scope, reference)
       fundingInstrumentRoutes(scope, reference)
       campaignRoutes(scope, reference)
+      lineItemRoutes(scope, reference)
+      batchRoutes(scope, reference)
+      targetingCriteriaRoutes(scope, reference)
+      targetingBatch(scope, reference)
+      targetingLookupRoutes(scope, reference)
+      promotedTweetRoutes(scope)
+      promotedAccountRoutes(scope)
+      mediaCreativeRoutes(scope)
+      lineItemCuratedCategoryRoutes(scope, reference)
+      trackingTagRoutes(scope)
     },
     async stop() {
       access.close()

@@ -38,7 +38,7 @@ const CuratedCategory = Entity({
 })
 
 /** ISO 3166-1 alpha-2. */
-const countryCode = () => {
+export const countryCode = () => {
   const field = text({ min: 2, max: 2 })
   return {
     ...field,

@@ -6,6 +6,8 @@ import { badRequests } from '../errors.ts'
 import type { Db } from '../storage/db.ts'
 import { checkReference, REFERENCE_KINDS, readReference } from './reference/load.ts'
 import type { ReferenceKind, ReferenceRows } from './reference/types.ts'
+import type { TargetingLookups } from './rules/criteria.ts'
+import { targetingLookups } from './rules/lookups.ts'
 import { type RuleReference, ruleReference } from './rules/reference.ts'
 
 declare module '../storage/db.ts' {
@@ -26,6 +28,7 @@ export interface Reference {
   rows<K extends ReferenceKind>(kind: K): readonly ReferenceRows[K][]
   /** The rows that rules look things up in. */
   rules: RuleReference
+  lookups: TargetingLookups
 }
 
 export interface ReferenceStore {
@@ -72,7 +75,7 @@ export function createReferenceStore({ database, listener, clock }: Pick<Deps, '
     const byKind = new Map(stored.map(({ kind, rows }) => [kind, rows]))
     const rows = <K extends ReferenceKind>(kind: K) =>
       (byKind.get(kind) ?? readReference(kind)) as readonly ReferenceRows[K][]
-    return { rows, rules: ruleReference(rows) }
+    return { rows, rules: ruleReference(rows), lookups: targetingLookups(rows) }
   }
 
   const store: ReferenceStore = {

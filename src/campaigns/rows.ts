@@ -129,3 +129,16 @@ export async function listWire<Row extends Stamped>(
 /** `q`: the name starts with it, whatever the case. */
 export const nameStartsWith = (prefix: string): RawBuilder<unknown> =>
   sql`e.name_folded >= ${prefix} and e.name_folded < ${`${prefix}\u{10ffff}`}`
+
+/** Rows in the order of the given ones, as they are by now: what a batch answers. */
+export async function wireAll<Row extends Stamped>(
+  { tx, account }: { tx: Db; account: { id: string } },
+  of: Kind<Row>,
+  rows: readonly { id: string }[]
+) {
+  const found = await sql<Row>`
+    select * from ${sql.table(of.table)}
+    where account_id = ${account.id} and id = any(${rows.map((row) => row.id)}::text[])`.execute(tx)
+  const byId = new Map(found.rows.map((row) => [row.id, wire(row, of.times)]))
+  return rows.map((row) => byId.get(row.id)!)
+}

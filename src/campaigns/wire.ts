@@ -14,9 +14,13 @@ export const LongOrNull = Type.Unsafe<bigint | null>({ type: 'integer', format: 
 /** What most entities carry. */
 export const EntityFields = { id: Text, created_at: Text, updated_at: Text, deleted: Bool }
 
-/** Every name must be in the answer, whatever its value. */
-export const Entity = (properties: Record<string, object>) =>
-  Type.Unsafe<Record<string, unknown>>({ type: 'object', properties, required: Object.keys(properties) })
+/** Every name of `properties` must be in the answer, whatever its value; those of `optional` may be. */
+export const Entity = (properties: Record<string, object>, optional: Record<string, object> = {}) =>
+  Type.Unsafe<Record<string, unknown>>({
+    type: 'object',
+    properties: { ...properties, ...optional },
+    required: Object.keys(properties)
+  })
 
 /** `2026-01-15T12:00:00.000Z` → `2026-01-15T12:00:00Z`. */
 export const seconds = (time: string | null) => (time === null ? null : `${time.slice(0, 19)}Z`)

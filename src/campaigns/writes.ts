@@ -28,6 +28,8 @@ export interface Write {
   now: Date
   /** The account of the path, locked: writes of one account happen one after the other. See decisions/0057. */
   account: AccountRow
+  /** Names of the allow-lists that hold the client application. */
+  clientLists: readonly string[]
 }
 
 class Undo extends Error {
@@ -100,7 +102,14 @@ export function writeRoute<F extends Fields = Record<never, never>>(scope: AdsSc
       const inner = { ...ctx, input } as unknown as AdsContext<InputOf<F>>
       const now = new Date(isoTime(clock.now()))
       const act = (tx: Tx, account: AccountRow) =>
-        handler({ ...inner, tx, now, account, actor: actorOf(ctx.principal) })
+        handler({
+          ...inner,
+          tx,
+          now,
+          account,
+          actor: actorOf(ctx.principal),
+          clientLists: ctx.principal.app.allow_lists
+        })
       const accountId = ctx.path.account_id
       const result =
         accountId === undefined
