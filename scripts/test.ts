@@ -4,7 +4,7 @@
  */
 import { spawn, spawnSync } from 'node:child_process'
 import { createWriteStream } from 'node:fs'
-import { mkdir, readdir, rm } from 'node:fs/promises'
+import { mkdir, readdir, readFile, rm } from 'node:fs/promises'
 import path from 'node:path'
 import { stripVTControlCharacters } from 'node:util'
 import { isAlive } from '../src/storage/embedded/postmaster.ts'
@@ -69,14 +69,28 @@ function runTests(files: string[], env: NodeJS.ProcessEnv) {
   })
 }
 
+/** None of the secrets that the tests made may be in what the tests printed. */
+async function leakedSecrets(secretsFile: string) {
+  const secrets = new Set((await readFile(secretsFile, 'utf8').catch(() => '')).split('\n').filter(Boolean))
+  const output = await readFile(path.join(TEST_DATA_DIR, 'output.log'), 'utf8')
+  const leaked = [...secrets].filter((secret) => output.includes(secret))
+  console.log(`${secrets.size} secrets were made by the tests; ${leaked.length} of them are in the output`)
+  return leaked.length
+}
+
 await mkdir(TEST_DATA_DIR, { recursive: true })
+const secretsFile = path.join(TEST_DATA_DIR, `secrets-${process.pid}`)
 const files = process.argv.slice(2)
 const checks =
   files.length > 0 ? 0 : spawnSync(process.execPath, ['scripts/check.ts'], { cwd: root, stdio: 'inherit' }).status
 const server = await startServer()
 try {
-  const tests = await runTests(files.length > 0 ? files : FILES, server ? { HERALD_TEST_DATABASE_URL: server.url } : {})
-  process.exitCode = tests || (checks ?? 1)
+  const tests = await runTests(files.length > 0 ? files : FILES, {
+    HERALD_TEST_SECRETS_FILE: secretsFile,
+    ...(server ? { HERALD_TEST_DATABASE_URL: server.url } : {})
+  })
+  process.exitCode = tests || (await leakedSecrets(secretsFile)) || (checks ?? 1)
 } finally {
+  await rm(secretsFile, { force: true })
   await server?.stop()
 }

@@ -2,6 +2,7 @@
 import type { FastifyRequest } from 'fastify'
 import { Compile } from 'typebox/compile'
 import { ADS_ERRORS_SCHEMA, PROBLEM_SCHEMA, withoutNullable } from '../src/http/openapi.ts'
+import { secretIn } from './secrets.ts'
 
 const compiled = new WeakMap<object, ReturnType<typeof Compile>>()
 
@@ -14,7 +15,13 @@ function validator(schema: object) {
   return check
 }
 
+/** Answers that make a secret show it, this once. */
+const SHOWS_SECRETS = /^\/(admin\/(apps|tokens)|oauth2?\/|2\/oauth2|1\.1\/oauth|i\/oauth2)/
+
 export function checkAnswer(req: FastifyRequest, status: number, payload: unknown) {
+  if (typeof payload === 'string' && !SHOWS_SECRETS.test(req.url) && secretIn(payload) !== undefined) {
+    throw new Error(`${req.method} ${req.url} answered ${status} with a secret in it`)
+  }
   // OAuth has error shapes of its own (RFC 6749).
   if (typeof payload !== 'string' || !/^\/(2|12|admin)\b/.test(req.url) || req.url.startsWith('/2/oauth2')) return
   if (status === 204) throw new Error(`${req.method} ${req.url} answered 204; clients parse every answer`)

@@ -7,6 +7,7 @@ import { createHerald, type Herald } from '../src/herald.ts'
 import { createLog } from '../src/serve.ts'
 import { checkAnswer } from './answers.ts'
 import { type Cleanup, testDatabase } from './database.ts'
+import { noteSecrets } from './secrets.ts'
 
 export interface TestApp extends Herald {
   databaseUrl: string
@@ -37,6 +38,7 @@ export async function startApp(t: Cleanup, env: Record<string, string> = {}): Pr
     HERALD_LOG_LEVEL: 'warn',
     ...env
   })
+  noteSecrets(TEST_ADMIN_TOKEN)
   const log = createLog(config)
   const herald = await createHerald({ config, databaseUrl: url, log, checkAnswer })
   cleanups.push(

@@ -11,6 +11,7 @@ import {
 } from '../src/identity/index.ts'
 import { newId } from '../src/storage/ids.ts'
 import type { TestApp } from './app.ts'
+import { noteSecrets } from './secrets.ts'
 
 export interface GivenApp {
   id: string
@@ -26,6 +27,7 @@ export async function givenApp({ deps }: TestApp, input: Partial<NewApp> = {}): 
   const now = new Date(deps.clock.now())
   const app = await createApp(db, deps.vault, { name: 'Given app', ads_access: 'read-write', ...input }, now)
   const bearer = await appBearerToken(db, deps.vault, app.id, now)
+  noteSecrets(app.consumer_secret, app.client_secret, bearer)
   return {
     id: app.id,
     consumer_key: app.consumer_key,
@@ -54,6 +56,7 @@ export async function givenUserToken(
     { app_id: app.id, user_id: user.id, scopes, expiresIn: null },
     new Date(deps.clock.now())
   )
+  noteSecrets(access_token)
   return { authorization: `Bearer ${access_token}` }
 }
 
@@ -70,6 +73,7 @@ export async function givenOAuth1(
     { app_id: app.id, user_id: user.id, permissions },
     new Date(deps.clock.now())
   )
+  noteSecrets(token.oauth_token_secret, token.oauth_token)
   const keys = {
     consumerKey: app.consumer_key,
     consumerSecret: app.consumer_secret,
