@@ -3,9 +3,11 @@
  * meets only the rules that share such a term with it. See decisions/0033.
  */
 import type { Rule } from './ast.ts'
-import { compile, HINT_MASK, type Marks, type Test } from './compile.ts'
-import { enlarged, Filings } from './filings.ts'
+import { FIRST_FILING, Filings } from './filings.ts'
+import { enlarged } from './int-pool.ts'
 import type { PostView } from './post.ts'
+import { Programs } from './program.ts'
+import { HINT_MASK, newMatchState } from './state.ts'
 import { ALWAYS, TermIndex } from './term-index.ts'
 import { type PlannedFiling, planOf, type TermKind, type TermName } from './terms.ts'
 
@@ -49,8 +51,7 @@ export interface RuleEngine<Meta> {
 interface Filed<Meta> extends MatchedRule<Meta> {
   slot: number
   rule: Rule
-  test: Test
-  /** Terms that the test looks at. */
+  /** Terms that its program looks at. */
   uses: number[]
   /** Terms it is filed under, and terms that guard it there. */
   filedUnder: number[]
@@ -69,9 +70,12 @@ export function createRuleEngine<Meta = undefined>({ reviewAfterHits = REVIEW_AF
   const freeSlots: number[] = []
   /** The last post that a rule was tested against: filed under two terms of one post, it is tested once. */
   let testedAt: Int32Array = new Int32Array(64)
-  const now: Marks = { serial: 0, marks: new Int32Array(64), hints: new Int32Array(HINT_MASK + 1) }
-  const index = new TermIndex(now)
-  const filings = new Filings()
+  /** The program of each rule. */
+  let programOf: Int32Array = new Int32Array(64)
+  const state = newMatchState()
+  const index = new TermIndex(state)
+  const filings = new Filings(state)
+  const programs = new Programs(state)
   const present: number[] = []
   const toReview: number[] = []
   const count = { posts: 0, met: 0, tested: 0 }
@@ -129,17 +133,20 @@ export function createRuleEngine<Meta = undefined>({ reviewAfterHits = REVIEW_AF
     if (ids?.size === 0) owners.delete(filed.owner)
     unfile(filed)
     for (const term of filed.uses) index.release(term)
+    programs.remove(programOf[filed.slot] as number)
     return true
   }
 
   function newSlot(): number {
     const slot = freeSlots.pop() ?? bySlot.length
-    if (slot >= testedAt.length) testedAt = enlarged(testedAt, slot + 1)
+    if (slot >= testedAt.length) {
+      testedAt = enlarged(testedAt, slot + 1)
+      programOf = enlarged(programOf, slot + 1)
+    }
     return slot
   }
 
   function meet(term: number) {
-    if (!filings.has(term)) return
     present.push(term)
     const hits = index.hitsOf(term)
     // Powers of two only: the test is cheap and the reviews become rare.
@@ -149,31 +156,30 @@ export function createRuleEngine<Meta = undefined>({ reviewAfterHits = REVIEW_AF
   function findMatches(post: PostView): Filed<Meta>[] {
     present.length = 0
     if (index.markTermsOf(post, meet)) testedAt.fill(0)
-    if (filings.has(ALWAYS)) present.push(ALWAYS)
+    if (filings.blockOf(ALWAYS) !== 0) present.push(ALWAYS)
     count.posts++
 
     const matched: Filed<Meta>[] = []
-    const { serial, hints } = now
-    const { heads, pool } = filings
+    const { serial, hints } = state
+    const { numbers } = filings.pool
     for (let at = 0; at < present.length; at++) {
-      const block = heads[present[at] as number] as number
+      const block = filings.blockOf(present[at] as number)
       const end = filings.endOf(block)
-      let filing = filings.startOf(block)
+      let filing = block + FIRST_FILING
       while (filing < end) {
-        const slot = pool[filing] as number
-        const guards = pool[filing + 1] as number
+        const slot = numbers[filing] as number
+        const guards = numbers[filing + 1] as number
         const next = filing + 2 + guards
         let passes = guards === 0
         for (let guard = filing + 2; !passes && guard < next; guard++) {
-          passes = hints[(pool[guard] as number) & HINT_MASK] === serial
+          passes = hints[(numbers[guard] as number) & HINT_MASK] === serial
         }
         filing = next
         count.met++
         if (!passes || testedAt[slot] === serial) continue
         testedAt[slot] = serial
         count.tested++
-        const filed = bySlot[slot] as Filed<Meta>
-        if (filed.test(post)) matched.push(filed)
+        if (programs.run(programOf[slot] as number, post)) matched.push(bySlot[slot] as Filed<Meta>)
       }
     }
 
@@ -198,14 +204,14 @@ export function createRuleEngine<Meta = undefined>({ reviewAfterHits = REVIEW_AF
         uses.push(term)
         return term
       }
-      const test = compile(rule, { now, slotOf })
+      const slot = newSlot()
+      programOf[slot] = programs.add(rule, slotOf)
       const filed: Filed<Meta> = {
         id: ruleId,
         owner,
         meta,
-        slot: newSlot(),
+        slot,
         rule,
-        test,
         uses,
         filedUnder: [],
         guardedBy: []

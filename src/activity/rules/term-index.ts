@@ -1,7 +1,8 @@
 /** All terms that rules look at, by kind: which of them a post has, and how rare they are. */
-import { HINT_MASK, type Marks } from './compile.ts'
-import { enlarged } from './filings.ts'
+import { enlarged } from './int-pool.ts'
+import { PROXIMITY_MAX } from './operators.ts'
 import type { PostView } from './post.ts'
+import { HEAD, HINT_MASK, HITS, MARK, type MatchState, SINCE, TERM_WIDTH } from './state.ts'
 import {
   expectedShare,
   isTextKind,
@@ -18,28 +19,27 @@ import { TokenTable } from './token-table.ts'
 /** The term that every post has. */
 export const ALWAYS = 0
 
+/** Wider than any proximity reaches, so that two texts never make one. */
+const TEXT_GAP = PROXIMITY_MAX + 1
 /** What was expected of a term weighs as much as this many posts seen. */
 const EXPECTATION_WEIGHT = 1000
 /** Beyond this, counting begins again, so that serials stay small integers. */
 const SERIAL_MAX = 2 ** 30
 
 export class TermIndex {
-  private readonly now: Marks
+  private readonly state: MatchState
   private readonly texts = new Map<TextTermKind, TokenTable>()
   private readonly keys = new Map<KeyTermKind, Map<string, number>>()
   private readonly names: (TermName | undefined)[] = [{ kind: 'token', key: '' }]
   private readonly freeSlots: number[] = []
   /** How many rules need the term; without any it is forgotten. */
   private uses: Int32Array = new Int32Array(64)
-  /** Posts that had the term since the post numbered `since`. */
-  private hits: Int32Array = new Int32Array(64)
-  private since: Int32Array = new Int32Array(64)
   /** The kinds that some rule needs; a post is not read for any other. */
-  private textReaders: { table: TokenTable; read: (post: PostView) => readonly string[] }[] = []
+  private textReaders: { kind: TextTermKind; table: TokenTable; read: (post: PostView) => readonly string[] }[] = []
   private keyReaders: { byKey: Map<string, number>; read: (post: PostView) => Iterable<string> }[] = []
 
-  constructor(now: Marks) {
-    this.now = now
+  constructor(state: MatchState) {
+    this.state = state
   }
 
   get size() {
@@ -52,8 +52,8 @@ export class TermIndex {
     if (slot === 0) {
       slot = this.newSlot()
       this.names[slot] = { kind, key }
-      this.hits[slot] = 0
-      this.since[slot] = this.now.serial
+      const { terms, serial } = this.state
+      terms.set([0, 0, serial, 0], slot * TERM_WIDTH)
       if (isTextKind(kind)) this.tableOf(kind).set(key, slot)
       else this.keysOf(kind).set(key, slot)
     }
@@ -75,7 +75,9 @@ export class TermIndex {
     this.forget(name)
   }
 
-  hitsOf = (slot: number) => this.hits[slot] as number
+  hitsOf(slot: number): number {
+    return this.state.terms[slot * TERM_WIDTH + HITS] as number
+  }
 
   /** Share of posts that have a term: expectation at first, experience in the end. */
   costOf(name: TermName): number {
@@ -85,26 +87,43 @@ export class TermIndex {
 
   costOfSlot(slot: number): number {
     const name = this.names[slot] as TermName
-    const seen = this.now.serial - (this.since[slot] as number)
-    const hits = this.hits[slot] as number
+    const { terms, serial } = this.state
+    const seen = serial - (terms[slot * TERM_WIDTH + SINCE] as number)
+    const hits = this.hitsOf(slot)
     return (expectedShare(name) * EXPECTATION_WEIGHT + hits) / (EXPECTATION_WEIGHT + seen) + readingCost(name.kind)
   }
 
-  /** Marks the terms of a post, calling `meet` once with each. True when counting began again with this post. */
+  /** Marks the terms of a post, calling `meet` once with each that rules are filed under. True when counting began again with this post. */
   markTermsOf(post: PostView, meet: (slot: number) => void): boolean {
-    const restarted = this.now.serial >= SERIAL_MAX
+    const { state } = this
+    const restarted = state.serial >= SERIAL_MAX
     if (restarted) this.restart()
-    this.now.serial++
-    const { marks, hints, serial } = this.now
-    const { hits } = this
+    state.serial++
+    state.flagsKnown = 0
+    state.flags = 0
+    state.sequenceLength = 0
+    const { serial, terms, hints } = state
     const mark = (slot: number) => {
-      if (marks[slot] === serial) return
-      marks[slot] = serial
+      const term = slot * TERM_WIDTH
+      if (terms[term + MARK] === serial) return
+      terms[term + MARK] = serial
       hints[slot & HINT_MASK] = serial
-      hits[slot] = (hits[slot] as number) + 1
-      meet(slot)
+      terms[term + HITS] = (terms[term + HITS] as number) + 1
+      if (terms[term + HEAD] !== 0) meet(slot)
     }
-    for (const { table, read } of this.textReaders) for (const text of read(post)) table.scan(text, mark)
+    for (const { kind, table, read } of this.textReaders) {
+      for (const text of read(post)) {
+        const start = state.sequenceLength
+        this.makeRoom(start + text.length + TEXT_GAP)
+        const { sequence } = state
+        const end = table.scan(text, sequence, start)
+        for (let at = start; at < end; at++) if (sequence[at] !== 0) mark(sequence[at] as number)
+        // The order is kept for the post's own texts only, and ends with each.
+        if (kind !== 'token') continue
+        sequence.fill(0, end, end + TEXT_GAP)
+        state.sequenceLength = end + TEXT_GAP
+      }
+    }
     for (const { byKey, read } of this.keyReaders) {
       for (const key of read(post)) {
         const slot = byKey.get(key)
@@ -114,12 +133,19 @@ export class TermIndex {
     return restarted
   }
 
+  private makeRoom(length: number) {
+    if (length > this.state.sequence.length) this.state.sequence = enlarged(this.state.sequence, length)
+  }
+
   private restart() {
-    this.now.serial = 0
-    this.now.marks.fill(0)
-    this.now.hints.fill(0)
-    this.hits.fill(0)
-    this.since.fill(0)
+    const { state } = this
+    state.serial = 0
+    state.hints.fill(0)
+    for (let term = 0; term < state.terms.length; term += TERM_WIDTH) {
+      state.terms[term + MARK] = 0
+      state.terms[term + HITS] = 0
+      state.terms[term + SINCE] = 0
+    }
   }
 
   private find(kind: TermKind, key: string): number {
@@ -130,9 +156,7 @@ export class TermIndex {
     const slot = this.freeSlots.pop() ?? this.names.length
     if (slot >= this.uses.length) {
       this.uses = enlarged(this.uses, slot + 1)
-      this.hits = enlarged(this.hits, slot + 1)
-      this.since = enlarged(this.since, slot + 1)
-      this.now.marks = enlarged(this.now.marks, slot + 1)
+      this.state.terms = enlarged(this.state.terms, this.uses.length * TERM_WIDTH)
     }
     return slot
   }
@@ -142,7 +166,7 @@ export class TermIndex {
     if (known) return known
     const table = new TokenTable()
     this.texts.set(kind, table)
-    this.textReaders.push({ table, read: textsOfPost[kind] })
+    this.textReaders.push({ kind, table, read: textsOfPost[kind] })
     return table
   }
 

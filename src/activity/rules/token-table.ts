@@ -60,47 +60,49 @@ export class TokenTable {
     places[hole + 1] = 0
   }
 
-  /** Calls `found` with the number of every token of the text that is here, as often as it occurs, or oftener. */
-  scan(text: string, found: (number: number) => void) {
+  /**
+   * Writes the number of every token of the text into `into`, from `at` on and in their order, 0 for those that are
+   * not here; returns where it ended. There must be room for half the text's length.
+   */
+  scan(text: string, into: Int32Array, at: number): number {
     const { places, mask, sieve } = this
     const sieveMask = sieve.length * 8 - 1
+    let end = at
     let start = -1
     let hash = HASH_START
-    for (let at = 0; at <= text.length; at++) {
+    for (let index = 0; index <= text.length; index++) {
       // NaN beyond the end, which is no letter either.
-      let code = text.charCodeAt(at)
-      if (code > 127) return this.scanTokens(text, found)
+      let code = text.charCodeAt(index)
+      if (code > 127) return this.scanTokens(text, into, at)
       if (code >= 65 && code <= 90) code += 32
       if ((code >= 97 && code <= 122) || (code >= 48 && code <= 57)) {
-        if (start < 0) start = at
+        if (start < 0) start = index
         hash = Math.imul(hash ^ code, HASH_FACTOR)
       } else if (start >= 0) {
         hash = finish(hash)
         const bit = hash & sieveMask
+        let number = 0
         if (((sieve[bit >> 3] as number) & (1 << (bit & 7))) !== 0) {
           let place = (hash & mask) * WIDTH
-          let number = places[place + 1] as number
-          while (number !== 0) {
-            if (places[place] === hash && this.isAt(place, text, start, at)) {
-              found(number)
-              break
-            }
+          number = places[place + 1] as number
+          while (number !== 0 && (places[place] !== hash || !this.isAt(place, text, start, index))) {
             place = (place + WIDTH) & (mask * WIDTH + WIDTH - 1)
             number = places[place + 1] as number
           }
         }
+        into[end++] = number
         start = -1
         hash = HASH_START
       }
     }
+    return end
   }
 
-  /** What was found before a character beyond ASCII turned up is found again, which does no harm. */
-  private scanTokens(text: string, found: (number: number) => void) {
-    for (const token of tokenize(text)) {
-      const number = this.get(token)
-      if (number !== 0) found(number)
-    }
+  /** Beyond ASCII reading is slower; the text is read again from its beginning. */
+  private scanTokens(text: string, into: Int32Array, at: number): number {
+    let end = at
+    for (const token of tokenize(text)) into[end++] = this.get(token)
+    return end
   }
 
   private next(place: number) {

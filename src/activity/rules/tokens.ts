@@ -152,7 +152,7 @@ export function containsPhrase(tokens: readonly string[], wanted: readonly strin
  * All words, each at its own place, and moved by at most `distance` against one another: `a x b` needs 1,
  * `b a` needs 2, which is why reverse order reaches two tokens less far.
  */
-export function containsWithin(tokens: readonly string[], words: readonly string[], distance: number): boolean {
+export function containsWithin<Token>(tokens: ArrayLike<Token>, words: readonly Token[], distance: number): boolean {
   for (let shift = 1 - words.length; shift < tokens.length; shift++) {
     if (fitsFrom(tokens, words, distance, shift)) return true
   }
@@ -160,10 +160,10 @@ export function containsWithin(tokens: readonly string[], words: readonly string
 }
 
 /** Word i must be found among the tokens shift+i … shift+i+distance; a repeated word takes the next free one. */
-function fitsFrom(tokens: readonly string[], words: readonly string[], distance: number, shift: number): boolean {
-  let lastOf: Map<string, number> | undefined
+function fitsFrom<Token>(tokens: ArrayLike<Token>, words: readonly Token[], distance: number, shift: number): boolean {
+  let lastOf: Map<Token, number> | undefined
   for (let index = 0; index < words.length; index++) {
-    const word = words[index] as string
+    const word = words[index] as Token
     let at = Math.max(0, shift + index, (lastOf?.get(word) ?? -1) + 1)
     while (at <= shift + index + distance && tokens[at] !== word) at++
     if (at > shift + index + distance) return false
