@@ -9,6 +9,7 @@ import { batchRoutes } from './batch-routes.ts'
 import { campaignRoutes } from './campaigns.ts'
 import { featureRoutes } from './features.ts'
 import { fundingInstrumentRoutes } from './funding-instruments.ts'
+import { historyRoutes } from './history.ts'
 import { lineItemCuratedCategoryRoutes } from './line-item-curated-categories.ts'
 import { lineItemRoutes } from './line-items.ts'
 import { mediaCreativeRoutes } from './media-creatives.ts'
@@ -16,6 +17,7 @@ import { promotedAccountRoutes } from './promoted-accounts.ts'
 import { promotedTweetRoutes } from './promoted-tweets.ts'
 import { referenceRoutes } from './reference-routes.ts'
 import { createReferenceStore } from './reference-store.ts'
+import { servabilityRoutes } from './servability.ts'
 import { targetingBatch, targetingCriteriaRoutes } from './targeting-criteria.ts'
 import { targetingLookupRoutes } from './targeting-lookups.ts'
 import { trackingTagRoutes } from './tracking-tags.ts'
@@ -46,6 +48,8 @@ export function createCampaigns(deps: Deps): Domain & { findAccountAccess: FindA
       mediaCreativeRoutes(scope)
       lineItemCuratedCategoryRoutes(scope, reference)
       trackingTagRoutes(scope)
+      historyRoutes(scope)
+      servabilityRoutes(scope)
     },
     async stop() {
       access.close()
