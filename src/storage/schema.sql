@@ -116,8 +116,10 @@ create table ad_accounts (
   created_at timestamp with time zone not null,
   updated_at timestamp with time zone not null,
   deleted boolean default false not null,
+  active_line_items_max integer default 8000 not null,
   constraint ad_accounts_pkey PRIMARY KEY (id),
   constraint ad_accounts_active_campaigns_max_check CHECK (((active_campaigns_max >= 1) AND (active_campaigns_max <= 8000))),
+  constraint ad_accounts_active_line_items_max_check CHECK ((active_line_items_max >= 1)),
   constraint ad_accounts_approval_status_check CHECK ((approval_status = ANY (ARRAY['ACCEPTED'::text, 'UNDER_REVIEW'::text, 'REJECTED'::text]))),
   constraint ad_accounts_environment_check CHECK ((environment = ANY (ARRAY['production'::text, 'sandbox'::text]))),
   constraint ad_accounts_id_check CHECK ((id ~ '^[0-9a-z]{1,13}$'::text)),
@@ -196,9 +198,11 @@ create table apps (
   constraint apps_redirect_uris CHECK ((cardinality(redirect_uris) <= 10))
 );
 CREATE INDEX apps_owner ON apps USING btree (owner_user_id) WHERE (owner_user_id IS NOT NULL);
+CREATE INDEX apps_project ON apps USING btree (project_id) WHERE (project_id IS NOT NULL);
 
 create table attempts (
   created_at timestamp with time zone not null,
+  delivery_created_at timestamp with time zone not null,
   next_attempt_at timestamp with time zone,
   latency_ms integer,
   outcome delivery_outcome not null,
@@ -214,6 +218,7 @@ create table attempts (
   response text
 ) partition by RANGE (created_at);
 CREATE INDEX attempts_delivery ON ONLY attempts USING btree (app_id, webhook_id, outcome, delivery_id);
+CREATE INDEX attempts_times ON ONLY attempts USING brin (created_at) WITH (pages_per_range='32', autosummarize='on');
 
 create table campaigns (
   account_id text collate "C" not null,
@@ -327,6 +332,46 @@ create table events (
   includes text,
   constraint events_pkey PRIMARY KEY (id, created_at)
 ) partition by RANGE (created_at);
+CREATE INDEX events_created_at ON ONLY events USING brin (created_at) WITH (pages_per_range='32', autosummarize='on');
+
+create table filtered_links (
+  app_id text collate "C" not null,
+  webhook_id text collate "C" not null,
+  id text collate "C" not null,
+  fields text[] not null,
+  created_at timestamp with time zone not null,
+  constraint filtered_links_pkey PRIMARY KEY (app_id, webhook_id),
+  constraint filtered_links_app_id_webhook_id_fkey FOREIGN KEY (app_id, webhook_id) REFERENCES webhooks(app_id, id) ON DELETE CASCADE
+);
+
+create table filtered_rule_changes (
+  xid xid8 default pg_current_xact_id() not null,
+  app_id text collate "C" not null,
+  rule_id text collate "C" not null,
+  changed_at timestamp with time zone default now() not null
+);
+CREATE INDEX filtered_rule_changes_xid ON filtered_rule_changes USING btree (xid);
+
+create table filtered_rule_counts (
+  app_id text collate "C" not null,
+  rules integer not null,
+  constraint filtered_rule_counts_pkey PRIMARY KEY (app_id),
+  constraint filtered_rule_counts_app_id_fkey FOREIGN KEY (app_id) REFERENCES apps(id) ON DELETE CASCADE,
+  constraint filtered_rule_counts_rules_check CHECK ((rules >= 0))
+);
+
+create table filtered_rules (
+  app_id text collate "C" not null,
+  id text collate "C" not null,
+  value text not null,
+  value_hash bytea not null,
+  tag text,
+  created_at timestamp with time zone not null,
+  constraint filtered_rules_pkey PRIMARY KEY (app_id, id),
+  constraint filtered_rules_value UNIQUE (app_id, value_hash),
+  constraint filtered_rules_app_id_fkey FOREIGN KEY (app_id) REFERENCES apps(id) ON DELETE CASCADE
+);
+CREATE INDEX filtered_rules_id ON filtered_rules USING btree (id);
 
 create table funding_instruments (
   account_id text collate "C" not null,
@@ -584,6 +629,18 @@ create table oauth2_refresh_tokens (
 CREATE INDEX oauth2_refresh_tokens_grant ON oauth2_refresh_tokens USING btree (grant_id);
 CREATE INDEX oauth2_refresh_tokens_rotated_at ON oauth2_refresh_tokens USING btree (rotated_at) WHERE (rotated_at IS NOT NULL);
 
+create table powerstream_rules (
+  app_id text collate "C" not null,
+  id text collate "C" not null,
+  value text not null,
+  value_hash bytea not null,
+  tag text,
+  created_at timestamp with time zone not null,
+  constraint powerstream_rules_pkey PRIMARY KEY (app_id, id),
+  constraint powerstream_rules_value UNIQUE (app_id, value_hash),
+  constraint powerstream_rules_app_id_fkey FOREIGN KEY (app_id) REFERENCES apps(id) ON DELETE CASCADE
+);
+
 create table promotable_users (
   account_id text collate "C" not null,
   id text collate "C" not null,
@@ -693,6 +750,7 @@ create table replays (
   constraint replays_state_check CHECK ((state = ANY (ARRAY['pending'::text, 'running'::text, 'complete'::text, 'incomplete'::text])))
 );
 CREATE INDEX replays_created_at ON replays USING btree (created_at);
+CREATE INDEX replays_id ON replays USING btree (id);
 CREATE UNIQUE INDEX replays_in_progress ON replays USING btree (app_id, webhook_id) WHERE (state = ANY (ARRAY['pending'::text, 'running'::text]));
 
 create table secret_key_check (
@@ -722,6 +780,33 @@ create table sign_in_attempts (
   constraint sign_in_attempts_pkey PRIMARY KEY (key)
 );
 CREATE INDEX sign_in_attempts_window_ends_at ON sign_in_attempts USING btree (window_ends_at);
+
+create table stream_connections (
+  app_id text collate "C" not null,
+  "position" text collate "C" not null,
+  id text collate "C" not null,
+  node_id text collate "C" not null,
+  endpoint_name text not null,
+  recovery boolean default false not null,
+  client_ip text,
+  connected_at timestamp with time zone not null,
+  disconnected_at timestamp with time zone,
+  disconnect_reason text,
+  constraint stream_connections_pkey PRIMARY KEY (app_id, "position"),
+  constraint stream_connections_id UNIQUE (app_id, id),
+  constraint stream_connections_app_id_fkey FOREIGN KEY (app_id) REFERENCES apps(id) ON DELETE CASCADE,
+  constraint stream_connections_check CHECK (((disconnected_at IS NULL) = (disconnect_reason IS NULL))),
+  constraint stream_connections_endpoint_name_check CHECK ((endpoint_name = ANY (ARRAY['filtered_stream'::text, 'activity_stream'::text])))
+);
+CREATE INDEX stream_connections_ended ON stream_connections USING btree (disconnected_at) WHERE (disconnected_at IS NOT NULL);
+CREATE INDEX stream_connections_node ON stream_connections USING btree (node_id) WHERE (disconnected_at IS NULL);
+CREATE INDEX stream_connections_open ON stream_connections USING btree (app_id, endpoint_name) WHERE (disconnected_at IS NULL);
+
+create table stream_nodes (
+  id text collate "C" not null,
+  lease_until timestamp with time zone not null,
+  constraint stream_nodes_pkey PRIMARY KEY (id)
+);
 
 create table targeting_criteria (
   account_id text collate "C" not null,

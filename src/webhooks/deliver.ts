@@ -15,7 +15,15 @@ import type { Lane } from './lanes.ts'
 import { createClaims } from './lanes-claim.ts'
 import { Ownership } from './lanes-ownership.ts'
 import { createSender, type Sent } from './lanes-send.ts'
-import { createDeliveryLog, type Delivery, type LaneKey, type NewDelivery, type Settled, type Waiting } from './log.ts'
+import {
+  createDeliveryLog,
+  type Delivery,
+  type LaneKey,
+  type NewDelivery,
+  type Pruned,
+  type Settled,
+  type Waiting
+} from './log.ts'
 import { createReplays } from './replay-run.ts'
 
 export interface DeliveryOptions {
@@ -55,6 +63,8 @@ export interface DeliveryEngine {
   stop(): Promise<void>
   /** Sends everything that is due by the clock, on whichever node, and resolves when none is left. */
   drain(timeoutMs?: number): Promise<void>
+  /** Drops records that are past their time; a job does it now and then (see `retentionJob`). */
+  prune(): Promise<Pruned>
   stats(): DeliveryStats
 }
 
@@ -417,6 +427,10 @@ class Engine implements DeliveryEngine {
     await this.#ownership.leave()
     await this.#wake.done()
     await this.#log.close()
+  }
+
+  prune() {
+    return this.#log.prune(this.#config.retentionMs)
   }
 
   stats(): DeliveryStats {

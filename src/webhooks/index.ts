@@ -6,6 +6,7 @@ import { crcJob } from './crc-job.ts'
 import { createDelivery, type DeliveryEngine } from './deliver.ts'
 import { deliveryConfig } from './deliver-config.ts'
 import { replayRoutes } from './replay-routes.ts'
+import { retentionJob } from './retention.ts'
 import { webhookRoutes } from './routes.ts'
 import type { WebhookDeps } from './webhooks.ts'
 
@@ -18,10 +19,10 @@ export interface Webhooks extends Domain {
 }
 
 export function createWebhooks(deps: Deps): Webhooks {
-  const { database, clock, config, egress, vault, log, listener } = deps
+  const { database, clock, config, egress, vault, log, listener, metrics } = deps
   const numbers = deliveryConfig(config)
   const secrets = async (appId: string) => validSecrets(await consumerSecrets(database.db, vault, appId), clock.now())
-  const delivery = createDelivery({ database, egress, clock, config: numbers, secrets, listener, log })
+  const delivery = createDelivery({ database, egress, clock, config: numbers, secrets, listener, log, metrics })
   const webhookDeps: WebhookDeps = {
     db: database.db,
     clock,
@@ -30,7 +31,7 @@ export function createWebhooks(deps: Deps): Webhooks {
     crc: { egress, deadlineMs: numbers.deadlineMs, signatureHeader: numbers.signatureHeader },
     perAppMax: config.HERALD_WEBHOOKS_PER_APP_MAX
   }
-  deps.jobs.add(crcJob(webhookDeps, config.HERALD_CRC_AUTO_RECOVER))
+  deps.jobs.add(crcJob(webhookDeps, config.HERALD_CRC_AUTO_RECOVER), retentionJob(delivery))
 
   return {
     name: 'webhooks',

@@ -16,8 +16,9 @@ with input as (
   insert into delivery_queue (due_at, created_at, app_id, webhook_id, delivery_id)
   select $8::timestamptz, $8::timestamptz, app_id, webhook_id, id from known where valid
 ), held as (
-  insert into attempts (created_at, outcome, cause, attempt, app_id, webhook_id, delivery_id, error, detail)
-  select $8::timestamptz, 'held', 'live', 0, app_id, webhook_id, id, 'webhook_invalid',
+  insert into attempts (created_at, delivery_created_at, outcome, cause, attempt, app_id, webhook_id, delivery_id,
+    error, detail)
+  select $8::timestamptz, $8::timestamptz, 'held', 'live', 0, app_id, webhook_id, id, 'webhook_invalid',
     'The webhook was invalid when the event arrived; a replay can send it'
   from known where not valid
 )
@@ -86,10 +87,12 @@ with done as (
   select * from unnest(${DONE}) as done (${DONE_COLUMNS})
 ), gone as (
   ${TAKEN_OFF}
-  returning done.*, queue.attempts, queue.cause
+  returning done.*, queue.created_at, queue.attempts, queue.cause
 ), recorded as (
-  insert into attempts (created_at, latency_ms, outcome, cause, attempt, status, app_id, webhook_id, delivery_id)
-  select started_at, latency_ms, 'delivered', cause, attempts + 1, 200, app_id, webhook_id, delivery_id from gone
+  insert into attempts (created_at, delivery_created_at, latency_ms, outcome, cause, attempt, status,
+    app_id, webhook_id, delivery_id)
+  select started_at, created_at, latency_ms, 'delivered', cause, attempts + 1, 200, app_id, webhook_id, delivery_id
+  from gone
 )
 select count(*)::int as count from gone`
 
@@ -100,15 +103,15 @@ with done as (
     $14::timestamptz[]) as done (${DONE_COLUMNS}, outcome, status, error, detail, response, next_attempt_at)
 ), gone as (
   ${TAKEN_OFF}
-  returning done.*, queue.attempts, queue.cause, queue.created_at
+  returning done.*, queue.created_at, queue.attempts, queue.cause
 ), again as (
   insert into delivery_queue (due_at, created_at, app_id, webhook_id, delivery_id, attempts, cause, retry)
   select next_attempt_at, created_at, app_id, webhook_id, delivery_id, attempts + 1, cause, true
   from gone where next_attempt_at is not null
 ), recorded as (
-  insert into attempts (created_at, next_attempt_at, latency_ms, outcome, cause, attempt, status,
+  insert into attempts (created_at, delivery_created_at, next_attempt_at, latency_ms, outcome, cause, attempt, status,
     app_id, webhook_id, delivery_id, error, detail, response)
-  select started_at, next_attempt_at, latency_ms, outcome, cause, attempts + 1, status,
+  select started_at, created_at, next_attempt_at, latency_ms, outcome, cause, attempts + 1, status,
     app_id, webhook_id, delivery_id, error, detail, response from gone
 )
 select count(*)::int as count from gone`
@@ -123,8 +126,9 @@ with gone as (
     where queue.app_id = $1 and queue.webhook_id = $2 limit $4
   ) returning *
 )
-insert into attempts (created_at, outcome, cause, attempt, app_id, webhook_id, delivery_id, error, detail)
-select $3, 'held', cause, 0, app_id, webhook_id, delivery_id, 'webhook_invalid',
+insert into attempts (created_at, delivery_created_at, outcome, cause, attempt, app_id, webhook_id, delivery_id,
+  error, detail)
+select $3, created_at, 'held', cause, 0, app_id, webhook_id, delivery_id, 'webhook_invalid',
   'The webhook became invalid before this was acknowledged; a replay can send it'
 from gone`
 
@@ -137,10 +141,13 @@ export const EXPIRE = `
 with gone as (
   delete from delivery_queue where created_at < $1 returning *
 )
-insert into attempts (created_at, outcome, cause, attempt, app_id, webhook_id, delivery_id, error, detail)
-select $2, 'failed', cause, 0, app_id, webhook_id, delivery_id, 'expired',
+insert into attempts (created_at, delivery_created_at, outcome, cause, attempt, app_id, webhook_id, delivery_id,
+  error, detail)
+select $2, created_at, 'failed', cause, 0, app_id, webhook_id, delivery_id, 'expired',
   'Not acknowledged before its record was due to be dropped'
 from gone`
+
+export const PRUNE_REPLAYS = "delete from replays where created_at < $1 and state in ('complete', 'incomplete')"
 
 /**
  * $1 app, $2 webhook, $3 from (or the time of the last one read), $4 to, $5 the id of the last one read, $6 rows at most.
@@ -177,12 +184,13 @@ export const RECORD_REPLAYED = `
 with lane as (
   select from delivery_lanes where app_id = $1 and webhook_id = $2 and epoch = $3
 ), done as (
-  select * from unnest($8::text[], $9::timestamptz[], $10::int[], $11::delivery_outcome[], $12::smallint[], $13::text[],
-    $14::text[], $15::text[]) as done (delivery_id, started_at, latency_ms, outcome, status, error, detail, response)
+  select * from unnest($8::text[], $9::timestamptz[], $10::timestamptz[], $11::int[], $12::delivery_outcome[],
+    $13::smallint[], $14::text[], $15::text[], $16::text[])
+    as done (delivery_id, created_at, started_at, latency_ms, outcome, status, error, detail, response)
 ), recorded as (
-  insert into attempts (created_at, latency_ms, outcome, cause, attempt, status, app_id, webhook_id, delivery_id, replay_id,
-    error, detail, response)
-  select started_at, latency_ms, outcome, 'replay', 1, status, $1, $2, delivery_id, $4, error, detail, response
+  insert into attempts (created_at, delivery_created_at, latency_ms, outcome, cause, attempt, status,
+    app_id, webhook_id, delivery_id, replay_id, error, detail, response)
+  select started_at, created_at, latency_ms, outcome, 'replay', 1, status, $1, $2, delivery_id, $4, error, detail, response
   from done where exists (select from lane) and not exists (
     select from attempts as attempt
     where attempt.app_id = $1 and attempt.webhook_id = $2 and attempt.outcome in ('delivered', 'failed')

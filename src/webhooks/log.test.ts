@@ -167,17 +167,24 @@ test('forgets what waits for a webhook that is gone, and nothing else', async (t
   assert.equal(await log.forgetOrphans(webhook), 2)
 })
 
-test('gives up what is older than the records that are kept', async (t) => {
+test('drops records that are past their time as whole partitions, and gives up what still waits from then', async (t) => {
   const { database, clock, log, append } = await given(t)
   const [old] = await append('1')
-  clock.offsetMs += 72 * 3_600_000
+  clock.offsetMs += 80 * 3_600_000
   await append('2')
 
-  assert.equal(await log.expire(clock.now() - 3_600_000), 1)
+  const { expired, dropped } = await log.prune(72 * 3_600_000)
 
+  assert.equal(expired, 1)
+  assert.deepEqual(
+    dropped.map((name) => name.replace(/_\d+$/, '')),
+    ['attempts', 'deliveries', 'events']
+  )
   assert.equal(await queueLength(database), 1)
+  assert.deepEqual((await database.pool.query('select body::text from deliveries')).rows, [{ body: '\\x32' }])
   const [attempt] = await attemptsOf(database, old!.id)
   assert.deepEqual([attempt!.outcome, attempt!.error], ['failed', 'expired'])
+  assert.deepEqual(await log.prune(72 * 3_600_000), { expired: 0, dropped: [] })
 })
 
 test('keeps any text through an array literal', async (t) => {

@@ -8,7 +8,7 @@ import { type Clock, isoTime } from '../clock.ts'
 import type { Database, Db } from '../storage/db.ts'
 import { newId } from '../storage/ids.ts'
 import * as statements from './log-statements.ts'
-import { createPartitions, type Partitions } from './retention.ts'
+import { createPartitions, dropPartitions, type Partitions, partitionEnd } from './retention.ts'
 
 export type Cause = 'live' | 'resend' | 'replay'
 export type FinalOutcome = 'delivered' | 'failed' | 'held'
@@ -91,6 +91,12 @@ export interface Replayed extends LaneKey {
   settled: readonly Settled[]
 }
 
+export interface Pruned {
+  expired: number
+  /** Names of partitions. */
+  dropped: string[]
+}
+
 export interface DeliveryLog {
   partitions: Partitions
   append(tx: Db, deliveries: readonly NewDelivery[]): Promise<Delivery[]>
@@ -99,7 +105,7 @@ export interface DeliveryLog {
   complete(settled: readonly Settled[]): Promise<number>
   hold(lane: LaneKey): Promise<number>
   forgetOrphans(lane: LaneKey): Promise<number>
-  expire(beforeMs: number): Promise<number>
+  prune(retentionMs: number): Promise<Pruned>
   readRange(range: Range): Promise<Past[]>
   recordReplayed(batch: Replayed): Promise<boolean>
   close(): Promise<void>
@@ -262,11 +268,17 @@ export function createDeliveryLog({ database, clock }: { database: Database; clo
       return rowCount ?? 0
     },
 
-    /** Gives up what is older than the records that are kept; its body is about to be dropped. */
-    async expire(beforeMs) {
-      await partitions.ensure(clock.now())
-      const { rowCount } = await pool.query(statements.EXPIRE, [isoTime(beforeMs), isoTime(clock.now())])
-      return rowCount ?? 0
+    /**
+     * Makes the partitions of the coming day and drops those that are past their time. What still waits in the queue from
+     * then is given up first: its body is about to go.
+     */
+    async prune(retentionMs) {
+      await partitions.ensureAhead()
+      const beforeMs = partitionEnd(clock.now() - retentionMs)
+      const before = isoTime(beforeMs)
+      const expired = await pool.query(statements.EXPIRE, [before, isoTime(clock.now())])
+      await pool.query(statements.PRUNE_REPLAYS, [before])
+      return { expired: expired.rowCount ?? 0, dropped: await dropPartitions(pool, beforeMs) }
     },
 
     /** Everything that was delivered, attempted or held in [from, to), oldest first. */
@@ -296,6 +308,7 @@ export function createDeliveryLog({ database, clock }: { database: Database; clo
         values: [
           ...[app_id, webhook_id, epoch, replay_id, since, cursor?.created_at ?? null, cursor?.id ?? null],
           textArray(settled.map(({ delivery }) => delivery.id)),
+          plainArray(settled.map(({ delivery }) => delivery.created_at)),
           plainArray(settled.map(({ startedAtMs }) => isoTime(startedAtMs))),
           plainArray(settled.map(({ latencyMs }) => Math.round(latencyMs))),
           ...failureArrays(settled)

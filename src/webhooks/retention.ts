@@ -1,6 +1,7 @@
 /** Tables that grow with traffic are cut into partitions by time: made before they are needed, dropped as a whole. */
 import type pg from 'pg'
 import type { Clock } from '../clock.ts'
+import { defineJob } from '../storage/jobs.ts'
 
 export const PARTITIONED_TABLES = ['events', 'deliveries', 'attempts'] as const
 /** Few enough that queries which must look everywhere stay cheap, small enough that little is kept past its time. */
@@ -84,6 +85,9 @@ async function makePartitions(pool: pg.Pool, slot: number) {
   }
 }
 
+/** The last moment, at or before this one, at which a partition ends: what is older can be dropped without a remainder. */
+export const partitionEnd = (ms: number) => slotOf(ms) * PARTITION_MS
+
 /** Drops every partition that ended before that moment, and returns their names. */
 export async function dropPartitions(pool: pg.Pool, beforeMs: number): Promise<string[]> {
   const dropped: string[] = []
@@ -114,3 +118,14 @@ export async function dropPartitions(pool: pg.Pool, beforeMs: number): Promise<s
   }
   return dropped
 }
+
+const RETENTION_EVERY_MS = 15 * 60_000
+
+/** One job row for all nodes, claimed with a lease: never "the first node". */
+export const retentionJob = (delivery: { prune(): Promise<unknown> }) =>
+  defineJob<object>('webhooks.retention', {
+    everyMs: RETENTION_EVERY_MS,
+    async run() {
+      await delivery.prune()
+    }
+  })

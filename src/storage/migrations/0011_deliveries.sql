@@ -37,6 +37,8 @@ create type delivery_cause as enum ('live', 'resend', 'replay');
 
 create table attempts (
   created_at timestamptz not null,
+  -- Finds the delivery in its partition.
+  delivery_created_at timestamptz not null,
   next_attempt_at timestamptz,
   latency_ms int,
   outcome delivery_outcome not null,
