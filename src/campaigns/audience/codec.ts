@@ -46,7 +46,7 @@ export function encodePopulation({ sets, ...population }: Population): Uint8Arra
 
 /** The sets are views of `bytes`, which must not change afterwards. */
 export function decodePopulation(given: Uint8Array): Population {
-  const bytes = given.byteOffset % ALIGN === 0 ? given : given.slice()
+  const bytes = given.byteOffset % ALIGN === 0 ? given : new Uint8Array(given)
   const { buffer, byteOffset } = bytes
   if (bytes.length < 8) throw new Error('not a population file')
   const [magic, headLength] = new Uint32Array(buffer, byteOffset, 2)

@@ -1,7 +1,7 @@
 /** How many people a set of targeting criteria reaches. */
 import type { ErrorItem } from '../../errors.ts'
 import { type Criterion, ownProblems, type TargetingLookups } from '../rules/criteria.ts'
-import { missing, notIn } from '../rules/problems.ts'
+import { missing, notAllowed, notIn } from '../rules/problems.ts'
 import { isPrimary, targetingRule } from '../rules/targeting.ts'
 import { addBlock, keepOnly, newBlock, takeAway } from './blocks.ts'
 import { derivedSet } from './derived.ts'
@@ -53,7 +53,11 @@ export function audienceProblems(criteria: readonly Criterion[], lookups: Target
 function criterionProblems(criterion: Criterion, lookups: TargetingLookups): ErrorItem[] {
   const operator = criterion.operator_type ?? 'EQ'
   if (!AUDIENCE_OPERATORS.some((one) => one === operator)) return [notIn(AUDIENCE_OPERATORS, operator, 'operator_type')]
-  return ownProblems(criterion, targetingRule(criterion.targeting_type), { lookups, batch: true })
+  const rule = targetingRule(criterion.targeting_type)
+  if (rule && !rule.operators.some((one) => one === 'EQ' || one === 'NE')) {
+    return [notAllowed('targeting_type', `${criterion.targeting_type} is not part of an estimate`)]
+  }
+  return ownProblems(criterion, rule, { lookups, batch: true })
 }
 
 const excludes = (criterion: Criterion) => criterion.operator_type === 'NE'

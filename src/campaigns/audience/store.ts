@@ -2,7 +2,7 @@
  * Where the population is kept: a file in the data directory, read at the first estimate. The default one is generated on a
  * thread of its own the first time, so that nothing else waits; it is the same on every node. An imported one replaces it.
  */
-import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import type { readReference } from '../reference/load.ts'
@@ -38,12 +38,14 @@ export interface Audience {
 export function createAudience(options: AudienceOptions): Audience {
   let estimator: Promise<Estimator> | undefined
   const open = () => {
-    estimator ??= openPopulation(options).then(createEstimator)
+    if (estimator) return estimator
+    const opening = openPopulation(options).then(createEstimator)
     // A failed attempt is not kept: the next estimate tries again.
-    estimator.catch(() => {
-      estimator = undefined
+    opening.catch(() => {
+      if (estimator === opening) estimator = undefined
     })
-    return estimator
+    estimator = opening
+    return opening
   }
   const imported = join(options.dir, IMPORTED)
   return {
@@ -76,15 +78,25 @@ export async function openPopulation({ dir, read, generate = {}, onWarning }: Au
   })
   if (kept?.fingerprint === fingerprint) return kept
   const bytes = await generateOnThread(read, generate)
-  await keep(path, bytes).catch((error: unknown) => onWarning?.(error))
+  await keep(path, bytes)
+    .then(() => removeOutdated(dir, path))
+    .catch((error: unknown) => onWarning?.(error))
   return decodePopulation(bytes)
+}
+
+/** Populations of earlier seeds or reference rows. */
+async function removeOutdated(dir: string, current: string) {
+  for (const name of await readdir(dir)) {
+    const path = join(dir, name)
+    if (/^population-[0-9a-f]{16}\.bin$/.test(name) && path !== current) await rm(path, { force: true })
+  }
 }
 
 async function load(path: string): Promise<Population | undefined> {
   try {
     return decodePopulation(await readFile(path))
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
+    if (['ENOENT', 'ENOTDIR'].includes((error as NodeJS.ErrnoException).code ?? '')) return undefined
     throw error
   }
 }
@@ -93,8 +105,13 @@ async function load(path: string): Promise<Population | undefined> {
 async function keep(path: string, bytes: Uint8Array) {
   await mkdir(dirname(path), { recursive: true })
   const unfinished = `${path}.${process.pid}.tmp`
-  await writeFile(unfinished, bytes)
-  await rename(unfinished, path)
+  try {
+    await writeFile(unfinished, bytes)
+    await rename(unfinished, path)
+  } catch (error) {
+    await rm(unfinished, { force: true })
+    throw error
+  }
 }
 
 function generateOnThread(read: typeof readReference, options: GenerateOptions): Promise<Uint8Array> {
