@@ -10,7 +10,7 @@ const RULES_FEW = 250
 const POSTS = 5_000
 const POSTS_PER_ROUND = 10_000
 const ROUNDS = 9
-const BARS = { posts_per_second_min: 50_000, ratio_25000_to_250_max: 3 }
+const BARS = { posts_per_second_min: 50_000, ratio_25000_to_250_max: 3, add_ratio_last_to_early_max: 2 }
 
 /** Small, seeded and the same everywhere, so that two runs compare. */
 function randomFrom(seed: number) {
@@ -81,42 +81,40 @@ function generator(seed: number) {
   const authorName = () => (chance(0.2) ? username() : `user${below(2_000_000)}`)
   const hashtag = () => `topic${skewed(20_000)}`
   const lang = () => (chance(0.5) ? 'en' : oneOf(['ja', 'es', 'pt', 'ar', 'fr', 'de', 'tr', 'in', 'und']))
-  const topic = () => word(150)
+  const conversation = () => String(1900000000000000000n + BigInt(below(1e6)))
+  const topic = () => word(400)
 
-  const rule = (): string => {
-    const shape = random()
-    const tail = [
-      chance(0.35) ? '-is:retweet' : '',
-      chance(0.35) ? `lang:${oneOf(['en', 'en', 'es', 'pt', 'fr', 'ja'])}` : '',
-      chance(0.2) ? oneOf(['has:images', 'has:links', 'has:media', 'has:hashtags', '-is:reply', 'is:verified']) : '',
-      chance(0.2) ? `-${topic()}` : ''
+  const someTopics = (least: number, more: number) => times(least + below(more), topic)
+  const anyOf = (terms: string[]) => `(${terms.join(' OR ')})`
+
+  /** What rules begin with, and how many in a hundred do. */
+  const heads: [percent: number, make: () => string][] = [
+    [20, () => `from:${username()}`],
+    [5, () => anyOf(times(2 + below(6), () => `from:${username()}`))],
+    [5, () => `${anyOf(times(2 + below(6), () => `from:${username()}`))} ${topic()}`],
+    [15, () => `"${times(2 + below(2), () => word(100)).join(' ')}"`],
+    [15, () => `#${hashtag()}`],
+    [15, () => someTopics(2, 2).join(' ')],
+    [15, () => `${anyOf(someTopics(2, 4))} ${anyOf(someTopics(2, 3))}`],
+    [4, () => `@${username()}`],
+    [2, () => `"${topic()} ${topic()}"~${2 + below(4)}`],
+    [1, () => `url:"https://${topic()}.com"`],
+    [1, () => `conversation_id:${conversation()}`],
+    [1, () => `retweets_of:${username()}`],
+    [1, () => `bio:${topic()} followers_count:1000`]
+  ]
+  const headsByPercent = heads.flatMap(([percent, make]) => Array<() => string>(percent).fill(make))
+
+  const rule = (): string =>
+    [
+      oneOf(headsByPercent)(),
+      chance(0.35) && '-is:retweet',
+      chance(0.35) && `lang:${oneOf(['en', 'en', 'es', 'pt', 'fr', 'ja'])}`,
+      chance(0.2) && oneOf(['has:images', 'has:links', 'has:media', 'has:hashtags', '-is:reply', 'is:verified']),
+      chance(0.2) && `-${topic()}`
     ]
-    const head =
-      shape < 0.2
-        ? `from:${username()}`
-        : shape < 0.3
-          ? `(${times(2 + below(6), () => `from:${username()}`).join(' OR ')}) ${chance(0.5) ? topic() : ''}`
-          : shape < 0.45
-            ? `"${times(2 + below(2), () => word(30)).join(' ')}"`
-            : shape < 0.6
-              ? `#${hashtag()}`
-              : shape < 0.75
-                ? times(2 + below(2), topic).join(' ')
-                : shape < 0.9
-                  ? `(${times(2 + below(4), topic).join(' OR ')}) (${times(2 + below(3), topic).join(' OR ')})`
-                  : shape < 0.94
-                    ? `@${username()}`
-                    : shape < 0.96
-                      ? `"${topic()} ${topic()}"~${2 + below(4)}`
-                      : shape < 0.97
-                        ? `url:"https://${topic()}.com"`
-                        : shape < 0.98
-                          ? `conversation_id:${1900000000000000000n + BigInt(below(1e6))}`
-                          : shape < 0.99
-                            ? `retweets_of:${username()}`
-                            : `bio:${topic()} followers_count:1000`
-    return [head, ...tail].filter(Boolean).join(' ')
-  }
+      .filter(Boolean)
+      .join(' ')
 
   const user = (name: string) => ({
     id: `7${name.slice(4).padStart(9, '0')}`,
@@ -153,6 +151,7 @@ function generator(seed: number) {
     const text = [
       ...mentions.map((name) => `@${name}`),
       ...times(6 + below(22), () => (chance(0.1) ? `${word()},` : word())),
+      ...(chance(0.25) ? [oneOf(['😀', 'été', '🔥🔥', '“cita”', 'ação'])] : []),
       ...hashtags.map((tag) => `#${tag}`),
       ...links.map(({ url }) => url)
     ].join(' ')
@@ -171,7 +170,7 @@ function generator(seed: number) {
           ? `RT @${original.author.username}: ${text.slice(0, 100)}`
           : text[0]?.toUpperCase() + text.slice(1),
         author_id: author.id,
-        conversation_id: String(1900000000000000000n + BigInt(below(1e6))),
+        conversation_id: conversation(),
         lang: lang(),
         entities,
         ...(media.length > 0 && { attachments: { media_keys: media.map(({ media_key }) => media_key) } }),
@@ -197,8 +196,7 @@ export default async function rules() {
   const posts: ReturnType<typeof post>[] = JSON.parse(JSON.stringify(times(POSTS, post)))
 
   const engineWith = (count: number) => {
-    const engine = createRuleEngine<undefined>()
-    const started = performance.now()
+    const engine = createRuleEngine()
     const addUs: number[] = []
     values.slice(0, count).forEach((value, index) => {
       const parsed = parseRule(value)
@@ -207,7 +205,7 @@ export default async function rules() {
       engine.add(String(index), parsed.rule, { owner: String(index % 50), meta: undefined })
       addUs.push((performance.now() - before) * 1000)
     })
-    return { engine, addUs, buildMs: performance.now() - started }
+    return { engine, addUs }
   }
 
   const few = engineWith(RULES_FEW)
@@ -238,6 +236,9 @@ export default async function rules() {
   const postUs = median(rounds.map((each) => each.many.postUs))
   const ratio = median(rounds.map((each) => each.many.postUs / each.few.postUs))
   const perSecond = 1e6 / postUs
+  // Not the very first: those pay for the compiler of the language, not for the engine.
+  const addEarlyUs = median(many.addUs.slice(1000, 2000))
+  const addLastUs = median(many.addUs.slice(-1000))
   const { unfiled, met, tested, posts: seen } = many.engine.stats()
   const result = {
     bench: 'rules',
@@ -250,12 +251,13 @@ export default async function rules() {
       rules_tested: Number((tested / seen).toFixed(2)),
       rules_matched: Number(mean(rounds.map((each) => each.many.matchesPerPost)).toFixed(2))
     },
-    add_us: {
-      second_1000: round1(mean(many.addUs.slice(1000, 2000))),
-      last_1000: round1(mean(many.addUs.slice(-1000)))
-    },
+    add_us: { early: round1(addEarlyUs), last: round1(addLastUs) },
+    add_ratio_last_to_early: Number((addLastUs / addEarlyUs).toFixed(2)),
     bars: BARS,
-    pass: perSecond >= BARS.posts_per_second_min && ratio <= BARS.ratio_25000_to_250_max
+    pass:
+      perSecond >= BARS.posts_per_second_min &&
+      ratio <= BARS.ratio_25000_to_250_max &&
+      addLastUs / addEarlyUs <= BARS.add_ratio_last_to_early_max
   }
   console.log(JSON.stringify(result))
   return result

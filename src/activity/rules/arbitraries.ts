@@ -45,7 +45,7 @@ const standaloneClause: fc.Arbitrary<string> = fc.oneof(
   operator(['conversation_id', 'in_reply_to_tweet_id', 'retweets_of_tweet_id'], id),
   operator(['place'], fc.oneof(quoted(words(2)), fc.constantFrom('p1', 'p2'))),
   operator(['place_country'], fc.constantFrom('US', 'fr')),
-  operator(['point_radius'], fc.constantFrom('[0.5 0.5 20mi]', '[179.9 10 20km]', '[10 89.9 10km]')),
+  operator(['point_radius'], fc.constantFrom('[0.5 0.5 20mi]', '[179.9 10 20km]', '[10 89.9 20km]')),
   operator(['bounding_box'], fc.constantFrom('[0.4 0.4 0.6 0.6]', '[-0.1 -0.1 0.1 0.1]', '[179.8 9.9 180 10.1]')),
   operator(['followers_count', 'tweets_count', 'following_count', 'listed_count'], range),
   operator(['min_followers', 'min_likes', 'min_replies', 'min_reposts'], small),
@@ -92,12 +92,16 @@ const { rule: plainRule } = fc.letrec<{ rule: string; all: string; one: string; 
 
 /** The text of a rule that must be accepted. */
 export const ruleText: fc.Arbitrary<string> = fc
-  .tuple(plainRule, fc.option(fc.constantFrom('sample:1', 'sample:50', 'sample:100'), { freq: 8 }), fc.boolean())
+  .tuple(
+    plainRule,
+    fc.option(fc.constantFrom('sample:1', 'sample:50', 'sample:100'), { freq: 8 }),
+    fc.option(fc.constantFrom(0, 0.5))
+  )
   .map(([text, sample, threshold]) =>
     [
-      sample || (threshold && text.includes('embedding:')) ? group(text) : text,
+      sample || (threshold !== null && text.includes('embedding:')) ? group(text) : text,
       sample ?? '',
-      threshold && text.includes('embedding:') ? 'embedding_threshold:0.5' : ''
+      threshold !== null && text.includes('embedding:') ? `embedding_threshold:${threshold}` : ''
     ]
       .filter(Boolean)
       .join(' ')

@@ -133,8 +133,10 @@ test('files all rules but those without any term they need', () => {
 
   engine.add('unfiled', parse('followers_count:10 has:images'), mine)
   engine.add('unfiled too', parse('cat OR min_likes:3'), mine)
+  engine.add('as like as you please', parse('embedding:"electric cars" embedding_threshold:0'), mine)
 
-  assert.equal(engine.stats().unfiled, 2)
+  assert.equal(engine.stats().unfiled, 3)
+  assert.deepEqual(engine.match(post({ text: 'nothing alike' })), ['as like as you please'])
 })
 
 test('does not read what no rule asks for', () => {

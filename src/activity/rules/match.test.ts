@@ -199,6 +199,7 @@ const CASES: [rule: string, matching: Published, other: Published][] = [
   ['"an ending" #deep', repost, text('RT @ann: the original…')],
   // Phrases end with the text they are in.
   ['this quoted', quote, text('this')],
+  ['"look quoted"~6', text('look, it is quoted'), quote],
   [
     'from:7 -"this quoted"',
     { post: { ...quote.post, author_id: '7' }, includes: quote.includes },
