@@ -19,6 +19,7 @@ import { setNodeNumber } from './storage/ids.ts'
 import { createJobRegistry, createWorker, nextJobDueAt } from './storage/jobs.ts'
 import { createListener } from './storage/listen.ts'
 import { migrate } from './storage/migrate.ts'
+import { DELIVERY_DEFAULTS } from './webhooks/deliver-config.ts'
 
 export interface Herald {
   deps: Deps
@@ -85,7 +86,8 @@ export async function createDeps({ config, databaseUrl, log, clock: givenClock }
       allowPrivate: config.HERALD_EGRESS_ALLOW_PRIVATE,
       resolve: config.HERALD_EGRESS_RESOLVE,
       ...(config.HERALD_EGRESS_CA ? { extraCa: await readFile(config.HERALD_EGRESS_CA, 'utf8') } : {}),
-      connectionsPerTargetMax: config.HERALD_DELIVERY_IN_FLIGHT_MAX
+      // Lanes bound what is in flight to a webhook; a bound per host would let one webhook stop another on the same host.
+      connectionsPerTargetMax: DELIVERY_DEFAULTS.nodeInFlightMax
     })
   }
 }

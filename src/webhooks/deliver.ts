@@ -61,8 +61,10 @@ export interface DeliveryEngine {
   start(): Promise<void>
   /** Waits for what is in flight, records it, and gives the lanes to others. */
   stop(): Promise<void>
-  /** Sends everything that is due by the clock, on whichever node, and resolves when none is left. */
-  drain(timeoutMs?: number): Promise<void>
+  /** Sends everything that is due by the clock, on whichever node, and resolves when none is left. True if there was any. */
+  drain(timeoutMs?: number): Promise<boolean>
+  /** When the next retry is due by the clock. */
+  nextDueAt(): Promise<number | undefined>
   /** Drops records that are past their time; a job does it now and then (see `retentionJob`). */
   prune(): Promise<Pruned>
   stats(): DeliveryStats
@@ -380,17 +382,24 @@ class Engine implements DeliveryEngine {
   }
 
   async drain(timeoutMs = DRAIN_TIMEOUT_MS) {
-    const { lanes } = this.#ownership
+    const { lanes, lease } = this.#ownership
     const deadline = performance.now() + timeoutMs
-    while (performance.now() < deadline) {
+    for (let any = false; performance.now() < deadline; any = true) {
       for (const lane of lanes.values()) lane.pausedUntilMs = Math.min(lane.pausedUntilMs, this.#clock.now())
       const left = [...(await this.#search(0)), ...(await this.#searchReplays())]
-      if (left.length === 0 && this.#isIdle) return
+      if (left.length === 0 && this.#isIdle) return any
+      // This node only publishes, and no other sends either.
+      if (!this.#running && !(await lease.anyNode())) return any
       await this.#settle(deadline)
       // Lanes of other nodes are theirs to send.
       if (left.some(({ webhook_id }) => !lanes.has(webhook_id))) await sleep(20)
     }
     throw new Error(`Deliveries that are due could not all be sent within ${timeoutMs} ms`)
+  }
+
+  async nextDueAt() {
+    const times = (await this.#log.waiting()).flatMap((row) => [row.fresh_at, row.retry_at]).filter((at) => at !== null)
+    return times.length > 0 ? Math.min(...times.map((at) => Date.parse(at))) : undefined
   }
 
   get #isIdle() {

@@ -2,6 +2,7 @@
 import type { Deps } from '../deps.ts'
 import type { Domain } from '../domain.ts'
 import { consumerSecrets, validSecrets } from '../identity/index.ts'
+import { webhookAdminRoutes } from './admin.ts'
 import { crcJob } from './crc-job.ts'
 import { createDelivery, type DeliveryEngine } from './deliver.ts'
 import { deliveryConfig } from './deliver-config.ts'
@@ -40,13 +41,12 @@ export function createWebhooks(deps: Deps): Webhooks {
       webhookRoutes(app, webhookDeps)
       replayRoutes(app, { ...webhookDeps, delivery })
     },
+    admin: (app) => webhookAdminRoutes(app, { ...webhookDeps, delivery, retentionMs: config.HERALD_RECORDS_RETENTION }),
     start: async (roles) => {
       if (roles.includes('deliver')) await delivery.start()
     },
     stop: () => delivery.stop(),
-    drain: async () => {
-      await delivery.drain()
-      return false
-    }
+    drain: () => delivery.drain(),
+    nextDueAt: () => delivery.nextDueAt()
   }
 }

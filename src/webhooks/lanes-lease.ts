@@ -28,6 +28,8 @@ export interface Lease {
   look(lanes: readonly (LaneKey & { epoch: number })[]): Promise<TakenLane[]>
   giveBack(lanes: readonly (LaneKey & { epoch: number })[]): Promise<void>
   leave(): Promise<void>
+  /** Whether any node is alive that sends. */
+  anyNode(): Promise<boolean>
 }
 
 const TAKE = `
@@ -136,6 +138,13 @@ export function createLease(database: Database, leaseMs: number, time = realTime
     async leave() {
       goodUntil = NEVER
       await pool.query('delete from delivery_nodes where id = $1', [nodeId])
+    },
+
+    async anyNode() {
+      const { rowCount } = await pool.query(
+        'select 1 from delivery_nodes where lease_until > clock_timestamp() limit 1'
+      )
+      return rowCount === 1
     }
   }
 }
