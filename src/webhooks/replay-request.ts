@@ -29,11 +29,10 @@ export function parseMinute(text: string): number | undefined {
   const [, year, month, day, hour, minute] = /^(\d{4})(\d{2})(\d{2})(\d{2})(\d{2})$/.exec(text)?.map(Number) ?? []
   const ms = Date.UTC(year ?? NaN, (month ?? NaN) - 1, day, hour, minute)
   // The calendar would carry month 13 or minute 60 over to the next.
-  return formatMinute(ms) === text ? ms : undefined
+  return !Number.isNaN(ms) && formatMinute(ms) === text ? ms : undefined
 }
 
-const formatMinute = (ms: number) =>
-  Number.isNaN(ms) ? '' : new Date(ms).toISOString().replace(/\D/g, '').slice(0, 12)
+const formatMinute = (ms: number) => new Date(ms).toISOString().replace(/\D/g, '').slice(0, 12)
 
 /** Minutes are compared with minutes: the current one is not the future, and the one 24 hours ago is not too old. */
 export function checkReplayRange(input: { from_date: string; to_date: string }, nowMs: number): ReplayRange {

@@ -64,7 +64,10 @@ test('from_date is inclusive and to_date exclusive', async () => {
 
   assert.equal(response.statusCode, 200, response.body)
   const sent = bodies(webhook).slice(before)
-  assert.deepEqual(sent.map(({ data }) => data?.n).filter((n) => n !== undefined), [0, 1])
+  assert.deepEqual(
+    sent.map(({ data }) => data?.n).filter((n) => n !== undefined),
+    [0, 1]
+  )
 })
 
 const refused: [what: string, body: () => object, reason: RegExp][] = [
@@ -155,7 +158,9 @@ test('a CRC that fails starts nothing, and decides about the webhook as any CRC 
   assert.match(reasons(definitive)[0]!, /^CrcValidationFailed: .*Invalid `response_token`/)
   assert.match(
     reasons(invalid)[0]!,
-    new RegExp(`^CrcValidationFailed: the webhook is marked as invalid since .*WRONG_TOKEN.*PUT /2/webhooks/${webhook.id}`)
+    new RegExp(
+      `^CrcValidationFailed: the webhook is marked as invalid since .*WRONG_TOKEN.*PUT /2/webhooks/${webhook.id}`
+    )
   )
   assert.equal(consumer.requests.length, before, 'an invalid webhook is not asked')
   assert.equal(await jobs(), 0)
@@ -253,7 +258,10 @@ test('shows jobs and their progress to the operator', async () => {
   assert.deepEqual(others, [])
   assert.deepEqual(listed, job)
   const { state, delivered, failed, progress } = job
-  assert.deepEqual({ state, delivered, failed, progress }, { state: 'incomplete', delivered: 1, failed: 1, progress: 1 })
+  assert.deepEqual(
+    { state, delivered, failed, progress },
+    { state: 'incomplete', delivered: 1, failed: 1, progress: 1 }
+  )
   assert.equal((await askAdmin('GET', '/replays/1')).statusCode, 404)
 })
 
