@@ -5,6 +5,10 @@ import type { FindAccountAccess } from '../http/ads.ts'
 import { createAccountAccess } from './account-access.ts'
 import { accountRowRoutes } from './account-rows.ts'
 import { accountRoutes } from './accounts.ts'
+import { adAccountAdminRoutes } from './admin-accounts.ts'
+import { referenceAdminRoutes } from './admin-reference.ts'
+import { adRowAdminRoutes } from './admin-rows.ts'
+import { audienceEstimateRoutes, createAudienceEstimates } from './audience-estimate.ts'
 import { batchRoutes } from './batch-routes.ts'
 import { campaignRoutes } from './campaigns.ts'
 import { featureRoutes } from './features.ts'
@@ -23,11 +27,13 @@ import { targetingLookupRoutes } from './targeting-lookups.ts'
 import { trackingTagRoutes } from './tracking-tags.ts'
 
 export { createAccount, type NewAccount } from './accounts.ts'
+export { importAudience } from './audience-estimate.ts'
 export { createFundingInstrument, type NewFundingInstrument } from './funding-instruments.ts'
 
 export function createCampaigns(deps: Deps): Domain & { findAccountAccess: FindAccountAccess } {
   const access = createAccountAccess(deps)
   const reference = createReferenceStore(deps)
+  const audience = createAudienceEstimates(deps)
   return {
     name: 'campaigns',
     findAccountAccess: access.find,
@@ -50,10 +56,17 @@ export function createCampaigns(deps: Deps): Domain & { findAccountAccess: FindA
       trackingTagRoutes(scope)
       historyRoutes(scope)
       servabilityRoutes(scope)
+      audienceEstimateRoutes(scope, reference, audience)
+    },
+    admin(app) {
+      adAccountAdminRoutes(app, deps, { access, reference })
+      adRowAdminRoutes(app, deps)
+      referenceAdminRoutes(app, deps, reference)
     },
     async stop() {
       access.close()
       reference.close()
+      audience.close()
     }
   }
 }

@@ -2,6 +2,7 @@
  * Conventions of /12, once: the request echo, data, cursors, the three error shapes, permissions, rate limits. A route is
  * declared with what it needs; the handler gets parsed inputs and returns a row, or rows.
  */
+import { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteShorthandOptions } from 'fastify'
 import type { TSchema } from 'typebox'
 import type { Deps } from '../deps.ts'
@@ -62,6 +63,8 @@ export interface AdsRoute<F extends Fields> {
   /** Beyond the documents; marked in the OpenAPI. */
   extension?: boolean
   sandboxOnly?: boolean
+  /** Changes nothing, whatever its method: clients that may only read are welcome. */
+  readOnly?: boolean
   /** Answers for a deleted account too; everywhere else it is as if it never was. */
   deletedAccount?: boolean
   /** `request` is an array parallel to the input; `echo` makes it. */
@@ -71,6 +74,10 @@ export interface AdsRoute<F extends Fields> {
   /** Ids in the path that are not base 36 (users, catalogs): decimal. */
   decimalIds?: boolean
   tag?: string
+  /** Who may come in at all, before anything of the request is looked at; throws for those who may not. */
+  admit?: (principal: UserPrincipal) => void
+  /** Media type of an answer that is a file; the handler returns a Readable. */
+  file?: string
   handler: (ctx: AdsContext<InputOf<F>>) => Promise<unknown>
 }
 
@@ -230,7 +237,8 @@ export function adsScope(
       const path = (req.params ?? {}) as Record<string, string>
       const raw = rawInput(req)
       await count(declared, { req, reply, principal, path }, /^(true|1)$/i.test(String(raw.with_total_count)))
-      admitClient(principal, declared.method !== 'GET')
+      admitClient(principal, declared.method !== 'GET' && !declared.readOnly)
+      declared.admit?.(principal)
       const access =
         path.account_id === undefined
           ? (undefined as unknown as AccountAccess)
@@ -250,6 +258,8 @@ export function adsScope(
         req,
         reply
       } as never)
+      // What is too large to be held in memory is sent as it comes.
+      if (result instanceof Readable) return reply.type(declared.file ?? 'application/json; charset=utf-8').send(result)
       return envelope(declared, echo, result)
     }
     const options = { schema: describe(declared) } as RouteShorthandOptions
@@ -340,6 +350,7 @@ function describe(route: AdsRoute<Fields>) {
     ...(Object.keys(properties).length === 0 ? {} : bodyOnly ? { body: inputs } : { querystring: inputs }),
     response: {
       200: {
+        ...(route.file ? { description: `A file of type ${route.file}.` } : {}),
         type: 'object',
         required: ['request', 'data'],
         properties: {
