@@ -46,6 +46,16 @@ test('finds exactly the rules that the plain evaluator finds', () => {
   assert.ok(found > 400, `only ${found} matches: the generators do not meet`)
 })
 
+test('counts posts anew without losing track', () => {
+  const engine = createRuleEngine({ serialMax: 3 })
+  engine.add('1', parse('cat OR dog'), mine)
+
+  for (let count = 0; count < 20; count++) {
+    assert.deepEqual(engine.match(post({ text: 'cat dog' })), ['1'])
+    assert.deepEqual(engine.match(post({ text: 'bird' })), [])
+  }
+})
+
 test('keeps finding the right rules while rules come and go', () => {
   const step = fc.oneof(
     fc.record({ add: ruleText, as: fc.integer({ min: 0, max: 7 }) }),
@@ -54,7 +64,7 @@ test('keeps finding the right rules while rules come and go', () => {
   )
   fc.assert(
     fc.property(fc.array(step, { maxLength: 40 }), (steps) => {
-      const engine = createRuleEngine({ reviewAfterHits: 2 })
+      const engine = createRuleEngine({ reviewAfterHits: 2, serialMax: 7 })
       const rules = new Map<string, Rule>()
       for (const each of steps) {
         if ('add' in each) {

@@ -60,10 +60,17 @@ interface Filed<Meta> extends MatchedRule<Meta> {
 
 /** Terms met this often have the rules under them filed anew, if rarer terms are known by now; then at twice as many. */
 const REVIEW_AFTER_HITS = 256
-/** Rules reviewed with each post, so that no post waits for all of them. */
+/** Rules reviewed with each post, so that no post waits for all of them; and how many may be waiting for it. */
 const REVIEWS_PER_POST = 2
+const REVIEWS_WAITING_MAX = 50_000
 
-export function createRuleEngine<Meta = undefined>({ reviewAfterHits = REVIEW_AFTER_HITS } = {}): RuleEngine<Meta> {
+/** Beyond this, posts are counted from the beginning again, so that serials stay small integers. */
+const SERIAL_MAX = 2 ** 30
+
+export function createRuleEngine<Meta = undefined>({
+  reviewAfterHits = REVIEW_AFTER_HITS,
+  serialMax = SERIAL_MAX
+} = {}): RuleEngine<Meta> {
   const rules = new Map<string, Filed<Meta>>()
   const owners = new Map<string, Set<string>>()
   const bySlot: (Filed<Meta> | undefined)[] = []
@@ -73,7 +80,7 @@ export function createRuleEngine<Meta = undefined>({ reviewAfterHits = REVIEW_AF
   /** The program of each rule. */
   let programOf: Int32Array = new Int32Array(64)
   const state = newMatchState()
-  const index = new TermIndex(state)
+  const index = new TermIndex(state, serialMax)
   const filings = new Filings(state)
   const programs = new Programs(state)
   const present: number[] = []
@@ -150,7 +157,8 @@ export function createRuleEngine<Meta = undefined>({ reviewAfterHits = REVIEW_AF
     present.push(term)
     const hits = index.hitsOf(term)
     // Powers of two only: the test is cheap and the reviews become rare.
-    if (hits >= reviewAfterHits && (hits & (hits - 1)) === 0) toReview.push(...filings.rulesUnder(term))
+    if (hits < reviewAfterHits || (hits & (hits - 1)) !== 0 || toReview.length > REVIEWS_WAITING_MAX) return
+    for (const rule of filings.rulesUnder(term)) toReview.push(rule)
   }
 
   function findMatches(post: PostView): Filed<Meta>[] {

@@ -23,11 +23,10 @@ export const ALWAYS = 0
 const TEXT_GAP = PROXIMITY_MAX + 1
 /** What was expected of a term weighs as much as this many posts seen. */
 const EXPECTATION_WEIGHT = 1000
-/** Beyond this, counting begins again, so that serials stay small integers. */
-const SERIAL_MAX = 2 ** 30
 
 export class TermIndex {
   private readonly state: MatchState
+  private readonly serialMax: number
   private readonly texts = new Map<TextTermKind, TokenTable>()
   private readonly keys = new Map<KeyTermKind, Map<string, number>>()
   private readonly names: (TermName | undefined)[] = [{ kind: 'token', key: '' }]
@@ -38,8 +37,9 @@ export class TermIndex {
   private textReaders: { kind: TextTermKind; table: TokenTable; read: (post: PostView) => readonly string[] }[] = []
   private keyReaders: { byKey: Map<string, number>; read: (post: PostView) => Iterable<string> }[] = []
 
-  constructor(state: MatchState) {
+  constructor(state: MatchState, serialMax: number) {
     this.state = state
+    this.serialMax = serialMax
   }
 
   get size() {
@@ -96,7 +96,7 @@ export class TermIndex {
   /** Marks the terms of a post, calling `meet` once with each that rules are filed under. True when counting began again with this post. */
   markTermsOf(post: PostView, meet: (slot: number) => void): boolean {
     const { state } = this
-    const restarted = state.serial >= SERIAL_MAX
+    const restarted = state.serial >= this.serialMax
     if (restarted) this.restart()
     state.serial++
     state.flagsKnown = 0
