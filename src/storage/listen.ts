@@ -55,6 +55,11 @@ export function createListener(database: Database, log: Log = silentLog): Listen
     while (!closed) {
       try {
         const { next, lost } = await connect()
+        if (closed) {
+          // Closed while connecting: nobody else would end this connection.
+          await next.end().catch(() => {})
+          break
+        }
         client = next
         connected.resolve()
         failures = 0
