@@ -169,6 +169,7 @@ const UPDATES: [rule: string, input: CampaignInput, expected: string[], more?: P
     ['SPEND_EXCEEDS_BUDGET total_budget_amount_local_micro'],
     { spend_local_micro: 160_000_000n }
   ],
+  ['the total budget may be just what is spent', { ...total(160_000_000n) }, [], { spend_local_micro: 160_000_000n }],
   ['the instrument is not asked again', { name: 'new' }, [], { fundingInstrument: null }],
   ['a foreign funding_instrument_id is ignored', { funding_instrument_id: 'other' }, []],
   ['an update adds no active campaign', { name: 'new' }, [], { activeCampaigns: 500 }],

@@ -8,7 +8,7 @@ import { fieldOf } from './problems.ts'
 const TIMES = ['start_time', 'end_time']
 
 function same(key: string, a: unknown, b: unknown): boolean {
-  if (a === b || (a ?? null) === (b ?? null)) return true
+  if ((a ?? null) === (b ?? null)) return true
   if (Array.isArray(a) && Array.isArray(b)) {
     const [left, right] = [new Set(a), new Set(b)]
     return left.size === right.size && left.isSubsetOf(right)

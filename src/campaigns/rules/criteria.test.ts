@@ -4,7 +4,15 @@ import { readReference } from '../reference/load.ts'
 import { type CriteriaContext, type Criterion, validateCriteria } from './criteria.ts'
 import { targetingLookups } from './lookups.ts'
 import { ruleReference } from './reference.ts'
-import { AGE_BUCKETS, ageRange, ENGAGEMENT_TYPES, impliedPlatforms, isPrimary, TARGETING_TYPES } from './targeting.ts'
+import {
+  AGE_BUCKETS,
+  ageRange,
+  ENGAGEMENT_TYPES,
+  impliedPlatforms,
+  isKeyword,
+  isPrimary,
+  TARGETING_TYPES
+} from './targeting.ts'
 
 const US = '96683cc9126741d1'
 const context: CriteriaContext = {
@@ -123,6 +131,24 @@ const CASES: Case[] = [
     [criterion('LOCATION', japan)],
     ['TV_SHOW_OUTSIDE_MARKET targeting_value']
   ],
+  [
+    'a TV show in a location that is excluded',
+    criterion('TV_SHOW', usShow),
+    [criterion('LOCATION', US, 'NE')],
+    ['INVALID_TV_SHOW_LOCATIONS targeting_value']
+  ],
+  [
+    'a TV show with other criteria only',
+    criterion('TV_SHOW', usShow),
+    [criterion('GENDER', '1')],
+    ['INVALID_TV_SHOW_LOCATIONS targeting_value']
+  ],
+  [
+    'CONTENT_PUBLISHER_USER only in a batch',
+    criterion('CONTENT_PUBLISHER_USER', '42', 'NE'),
+    [],
+    ['INVALID_PARAMETER targeting_type']
+  ],
   ['100 interests', criterion('INTEREST', '1150'), many('INTEREST', interests.slice(0, 99)), []],
   [
     'no 101 interests',
@@ -187,6 +213,15 @@ test('targeting: follower types, custom audiences, interests, keywords and TV ar
     'PHRASE_KEYWORD',
     'SIMILAR_TO_FOLLOWERS_OF_USER',
     'TV_SHOW',
+    'UNORDERED_KEYWORD'
+  ])
+})
+
+test('targeting: four types are keywords', () => {
+  assert.deepEqual(Object.keys(TARGETING_TYPES).filter(isKeyword), [
+    'BROAD_KEYWORD',
+    'EXACT_KEYWORD',
+    'PHRASE_KEYWORD',
     'UNORDERED_KEYWORD'
   ])
 })

@@ -91,19 +91,27 @@ test('wrong types are told in the usual words', () => {
 })
 
 const FUNDING: [rule: string, raw: Record<string, unknown>, expected: string[]][] = [
-  ['a credit card with a limit', { type: 'CREDIT_CARD', credit_limit_local_micro: 10_000 }, []],
-  ['a credit line with a limit', { type: 'CREDIT_LINE', credit_limit_local_micro: 10_000 }, []],
-  ['an insertion order with funds', { type: 'INSERTION_ORDER', funded_amount_local_micro: '140000000000' }, []],
-  [
-    'no funds on a credit card',
-    { type: 'CREDIT_CARD', funded_amount_local_micro: 10_000 },
-    ['INVALID_PARAMETER funded_amount_local_micro']
-  ],
-  [
-    'no limit on an insertion order',
-    { type: 'INSERTION_ORDER', credit_limit_local_micro: 10_000 },
-    ['INVALID_PARAMETER credit_limit_local_micro']
-  ],
+  ...(
+    [
+      ['CREDIT_CARD', true, false],
+      ['CREDIT_LINE', true, false],
+      ['AGENCY_CREDIT_LINE', false, false],
+      ['INSERTION_ORDER', false, true],
+      ['PARTNER_MANAGED', false, false]
+    ] as const
+  ).flatMap(([type, limit, funded]): [string, Record<string, unknown>, string[]][] => [
+    [
+      `${type} ${limit ? 'has a' : 'has no'} credit limit`,
+      { type, credit_limit_local_micro: 10_000 },
+      limit ? [] : ['INVALID_PARAMETER credit_limit_local_micro']
+    ],
+    [
+      `${type} ${funded ? 'has a' : 'has no'} funded amount`,
+      { type, funded_amount_local_micro: '140000000000' },
+      funded ? [] : ['INVALID_PARAMETER funded_amount_local_micro']
+    ]
+  ]),
+  ['an end after the start', { type: 'CREDIT_CARD', end_time: '2017-07-11' }, []],
   ['a known type', { type: 'CASH' }, ['INVALID_PARAMETER type']],
   ['a known currency', { type: 'CREDIT_CARD', currency: 'XXX' }, ['INVALID_PARAMETER currency']],
   ['end after start', { type: 'CREDIT_CARD', end_time: '2017-07-10' }, ['INVALID_TIME_WINDOW end_time']],
@@ -151,6 +159,11 @@ for (const type of CREATIVE_TYPE_NAMES) {
   })
 }
 
-test('landing_url is a web address', () => {
+test('landing_url is a web address of at most 2,000 characters', () => {
+  const long = (length: number) => landingUrl('https://example.com/'.padEnd(length, 'x'), 'BANNER', 'REACH').problems
+
+  assert.deepEqual(long(2_000), [])
+  assert.equal(long(2_001).length, 1)
+  assert.equal(landingUrl('example', 'BANNER', 'REACH').problems.length, 1)
   assert.equal(landingUrl('javascript:alert(1)', 'BANNER', 'REACH').problems[0]?.attribute, 'landing_url')
 })

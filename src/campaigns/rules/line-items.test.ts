@@ -67,6 +67,7 @@ const CREATES: Case[] = [
   ['objective is one of eight', of('REACH', { objective: 'LOVE' }), ['INVALID_PARAMETER objective']],
   ['product_type is one of three', of('REACH', { product_type: 'VIDEO' }), ['INVALID_PARAMETER product_type']],
   ['name has at most 255 characters', of('REACH', { name: 'n'.repeat(256) }), ['INVALID_PARAMETER name']],
+  ['name may have 255 characters', of('REACH', { name: 'n'.repeat(255) }), []],
   ['entity_status may be DRAFT', of('REACH', { entity_status: 'DRAFT' }), []],
   ['entity_status is one of three', of('REACH', { entity_status: 'ON' }), ['INVALID_PARAMETER entity_status']],
   ['audience_expansion may be BROAD', of('REACH', { audience_expansion: 'BROAD' }), []],
@@ -183,6 +184,8 @@ const CREATES: Case[] = [
     of('REACH', { start_time: '2026-02-02T00:00:00Z', end_time: '2026-02-02T00:00:00Z' }),
     ['INVALID_TIME_WINDOW end_time']
   ],
+  ['a flight from start to end', of('REACH', { start_time: '2026-02-01', end_time: '2026-02-02T00:00:00Z' }), []],
+  ['the end of the flight may be open', of('REACH', { start_time: '2026-02-02T00:00:00Z' }), []],
   ['either end of the flight may be open', of('REACH', { end_time: '2026-02-02T00:00:00Z' }), []],
   // budgets
   [
@@ -218,6 +221,12 @@ const CREATES: Case[] = [
     'the total budget does not exceed the campaign’s',
     of('REACH', { total_budget_amount_local_micro: 20_000n }),
     ['SPEND_EXCEEDS_BUDGET total_budget_amount_local_micro'],
+    { campaign: { ...campaign, budget_optimization: 'LINE_ITEM', total_budget_amount_local_micro: 10_000n } }
+  ],
+  [
+    'the total budget may be the campaign’s',
+    of('REACH', { total_budget_amount_local_micro: 10_000n }),
+    [],
     { campaign: { ...campaign, budget_optimization: 'LINE_ITEM', total_budget_amount_local_micro: 10_000n } }
   ],
   ['standard_delivery under a LINE_ITEM campaign', of('REACH', { standard_delivery: false }), [], perLineItem],
@@ -279,6 +288,16 @@ const CREATES: Case[] = [
     'categories are IAB categories',
     of('WEBSITE_CLICKS', { ...NETWORK, categories: ['IAB99'] }),
     ['INVALID_IAB_CATEGORY categories']
+  ],
+  [
+    'at most 100 categories',
+    of('WEBSITE_CLICKS', { ...NETWORK, categories: [...reference.iabCategories.keys()].slice(0, 101) }),
+    ['INVALID_PARAMETER categories']
+  ],
+  [
+    '100 categories',
+    of('WEBSITE_CLICKS', { ...NETWORK, categories: [...reference.iabCategories.keys()].slice(0, 100) }),
+    []
   ],
   // preroll
   [
@@ -346,6 +365,16 @@ const CREATES: Case[] = [
   [
     'an Android app alone is enough',
     of('APP_INSTALLS', { ios_app_store_identifier: null, android_app_store_identifier: 'com.example.app' }),
+    []
+  ],
+  [
+    'an app store identifier has at most 255 characters',
+    of('APP_INSTALLS', { ios_app_store_identifier: '1'.repeat(256) }),
+    ['INVALID_PARAMETER ios_app_store_identifier']
+  ],
+  [
+    'an app store identifier may have 255 characters',
+    of('APP_INSTALLS', { ios_app_store_identifier: '1'.repeat(255) }),
     []
   ],
   // advertiser_user_id
@@ -534,6 +563,26 @@ test('line item defaults: ACTIVE, MANUAL, the owner advertises, no delivery of i
   assert.equal(merged.standard_delivery, null)
   assert.equal(merged.name, null)
   assert.equal(stored('REACH', {}, perLineItem).standard_delivery, true)
+})
+
+test('line item update: the same categories in another order are no change, fewer or others are', () => {
+  const current = stored('WEBSITE_CLICKS', { ...NETWORK, categories: ['IAB1-1', 'IAB1-2'] })
+  const categoriesAfter = (categories: string[]) => mergeLineItem({ categories }, current, context).categories
+
+  assert.deepEqual(categoriesAfter(['IAB1-2', 'IAB1-1']), ['IAB1-1', 'IAB1-2'])
+  assert.deepEqual(categoriesAfter(['IAB1-2']), ['IAB1-2'])
+  assert.deepEqual(categoriesAfter(['IAB1-2', 'IAB1-3']), ['IAB1-2', 'IAB1-3'])
+})
+
+test('line item update: the same moment is no change, another one is', () => {
+  const current = stored('REACH', { start_time: '2026-02-02T00:00:00.000Z', name: '2026' })
+
+  assert.equal(mergeLineItem({ start_time: '2026-02-02T00:00:00Z' }, current, context).start_time, current.start_time)
+  assert.equal(
+    mergeLineItem({ start_time: '2026-02-03T00:00:00Z' }, current, context).start_time,
+    '2026-02-03T00:00:00Z'
+  )
+  assert.equal(mergeLineItem({ name: '2026-01-01' }, current, context).name, '2026-01-01')
 })
 
 test('AUTO keeps no bid', () => {

@@ -93,6 +93,7 @@ const CREDIT: [type: string, expected: bigint | null][] = [
   ['CREDIT_LINE', 70n],
   ['AGENCY_CREDIT_LINE', 70n],
   ['CREDIT_CARD', null],
+  ['PARTNER_MANAGED', null],
   ['INSERTION_ORDER', null]
 ]
 for (const [type, expected] of CREDIT) {
@@ -136,6 +137,24 @@ const CAMPAIGNS: [rule: string, facts: Partial<CampaignFacts>, items: Partial<Li
       'line item budgets spent',
       {},
       [{ campaign: perLineItem, total_budget_amount_local_micro: 5n, spend_local_micro: 5n }],
+      [['BUDGET_EXHAUSTED'], 'EXHAUSTED']
+    ],
+    [
+      'a budget spent that is not in force',
+      {},
+      [{ total_budget_amount_local_micro: 5n, spend_local_micro: 5n }],
+      [[], 'RUNNING']
+    ],
+    ['bid equal to the daily budget', {}, [{ bid_amount_local_micro: 140_000_000n }], [[], 'RUNNING']],
+    [
+      'bid above the total budget',
+      {},
+      [
+        {
+          bid_amount_local_micro: 6n,
+          campaign: { ...lineItem.campaign, daily_budget_amount_local_micro: null, total_budget_amount_local_micro: 5n }
+        }
+      ],
       [['BUDGET_EXHAUSTED'], 'EXHAUSTED']
     ],
     ['bid above the daily budget', {}, [{ bid_amount_local_micro: TOO_HIGH }], [['BUDGET_EXHAUSTED'], 'EXHAUSTED']],
@@ -205,6 +224,26 @@ test('line item servability: its own causes and those of its campaign', () => {
   assert.equal(result.servable, false)
 })
 
+test('line item servability: without creatives it is incomplete, not under review', () => {
+  const result = lineItemServability({ ...lineItem, creatives: { total: 0, accepted: 0, rejected: 0 } }, campaign, NOW)
+
+  assert.deepEqual(result.causes, [{ reason: 'INCOMPLETE', entity: 'line_item', variant: 'NO_CREATIVE' }])
+})
+
+test('campaign servability: rejected creatives are told from those under review', () => {
+  const rejected = serve({}, [{ creatives: { total: 1, accepted: 0, rejected: 1 } }])
+  const underReview = serve({}, [{ creatives: { total: 1, accepted: 0, rejected: 0 } }])
+
+  assert.deepEqual(
+    rejected.causes.map((cause) => cause.variant),
+    [undefined]
+  )
+  assert.deepEqual(
+    underReview.causes.map((cause) => cause.variant),
+    ['UNDER_REVIEW']
+  )
+})
+
 test('active campaigns: paused ones count, drafts, deleted ones and those that are over do not', () => {
   assert.ok(countsAsActive({ entity_status: 'ACTIVE' }))
   assert.ok(countsAsActive({ entity_status: 'PAUSED' }))
@@ -246,6 +285,19 @@ test('an explanation names the entity at fault and the call that mends it', () =
   assert.equal(second?.mend?.path, '/12/accounts/acc/promoted_accounts')
   assert.equal(third?.mend, null)
 })
+
+const CREATIVE_CALLS: [productType: string, path: string][] = [
+  ['PROMOTED_TWEETS', '/12/accounts/acc/promoted_tweets'],
+  ['PROMOTED_ACCOUNT', '/12/accounts/acc/promoted_accounts'],
+  ['MEDIA', '/12/accounts/acc/media_creatives']
+]
+for (const [product_type, path] of CREATIVE_CALLS) {
+  test(`a creative of a ${product_type} line item is added by ${path}`, () => {
+    const cause: Cause = { reason: 'INCOMPLETE', entity: 'line_item', variant: 'NO_CREATIVE' }
+
+    assert.equal(explain([cause], { ...IDS, product_type })[0]?.mend?.path, path)
+  })
+}
 
 test('every reason not to fund is explained', () => {
   assert.deepEqual(Object.keys(FUNDING_EXPLANATIONS).sort(), [...FUNDING_REASONS].sort())
