@@ -1,4 +1,5 @@
 /** The commands, one entry each. */
+import { createAccount } from '../campaigns/index.ts'
 import { printConfiguration } from '../config.ts'
 import { createDemo, credentialsFile, demoExists, printWelcome } from '../demo.ts'
 import type { Deps } from '../deps.ts'
@@ -11,6 +12,7 @@ import {
   createOAuth1AccessToken,
   createOAuth2UserToken,
   createUser,
+  getUser,
   grantAccountAccess,
   listAccountAccess,
   listApps,
@@ -199,6 +201,50 @@ export const COMMANDS: Command[] = [
         deps.database.db
           .transaction()
           .execute((tx) => revokeTokenById(tx, needed(positionals[0], 'The id of the token'), now(deps)))
+      )
+  },
+  {
+    name: 'account create',
+    args: '--owner <user id> [--environment sandbox]',
+    about: 'Create an ad account; the owner becomes its admin.',
+    options: {
+      owner: string('user id'),
+      name: string('name of the account'),
+      environment: string('production (default) or sandbox'),
+      timezone: string('IANA name')
+    },
+    example: 'account create --owner 4880… --name "Acme Ads"',
+    run: ({ values, env }) =>
+      withDeps(env, async (deps) => {
+        const environment = optional(values.environment) ?? 'production'
+        if (environment !== 'production' && environment !== 'sandbox') {
+          throw badRequest('ENVIRONMENT', '--environment must be production or sandbox')
+        }
+        const { db } = deps.database
+        const { id: ownerUserId } = await getUser(db, needed(values.owner, '--owner'))
+        const { id, name, timezone } = await db
+          .transaction()
+          .execute((tx) =>
+            createAccount(
+              tx,
+              { environment, ownerUserId, name: optional(values.name), timezone: optional(values.timezone) },
+              now(deps)
+            )
+          )
+        return { id, name, environment, timezone }
+      })
+  },
+  {
+    name: 'account list',
+    about: 'List ad accounts of both environments.',
+    run: ({ env }) =>
+      withDeps(env, ({ database }) =>
+        database.db
+          .selectFrom('ad_accounts')
+          .select(['id', 'environment', 'name', 'approval_status', 'created_at', 'deleted'])
+          .orderBy('id')
+          .limit(1_000)
+          .execute()
       )
   },
   {
