@@ -6,7 +6,16 @@ import { decodeUtf8, parseJson } from '../http/json.ts'
 import { invalidRequest } from '../http/problems.ts'
 import { Data, Timestamp } from '../http/v2.ts'
 import { EVENT_TYPES } from './event-types.ts'
-import { EVENTS_PER_CALL_MAX, findEvent, NewEvent, type PublishDeps, type Published, publishEvents } from './events.ts'
+import {
+  checkEvents,
+  EVENTS_PER_CALL_MAX,
+  findEvent,
+  NewEvent,
+  type PublishDeps,
+  type Published,
+  publishChecked,
+  publishEvents
+} from './events.ts'
 
 const Batch = Type.Object(
   { events: Type.Array(NewEvent, { minItems: 1, maxItems: EVENTS_PER_CALL_MAX }) },
@@ -20,46 +29,56 @@ const Accepted = {
 }
 const tags = ['admin', 'events']
 
-/** NDJSON holds any number of lines that fit into a body; they are published a thousand at a time. */
-function parseLines(bytes: Buffer): unknown[] {
-  const lines = decodeUtf8(bytes).split('\n')
-  return lines.flatMap((line, at) => {
-    if (line.trim() === '') return []
-    try {
-      return [parseJson(Buffer.from(line))]
-    } catch (error) {
-      throw invalidRequest({ message: `line ${at + 1}: ${(error as Error).message}` })
+/** NDJSON holds as many lines as fit into a body. All are checked before the first is published, a thousand at a time. */
+class Lines {
+  readonly events: unknown[] = []
+  /** Of each event, counted from 1. */
+  readonly numbers: number[] = []
+
+  constructor(bytes: Buffer) {
+    for (const [at, line] of decodeUtf8(bytes).split('\n').entries()) {
+      if (line.trim() === '') continue
+      try {
+        this.events.push(parseJson(Buffer.from(line)))
+        this.numbers.push(at + 1)
+      } catch (error) {
+        throw invalidRequest({ message: `line ${at + 1}: ${(error as Error).message}` })
+      }
     }
-  })
+  }
 }
 
 export function eventRoutes(app: FastifyInstance, deps: PublishDeps) {
   app.addContentTypeParser(/^application\/(x-)?nd-?json\b/, { parseAs: 'buffer' }, (_req, body, done) => {
     try {
-      done(null, parseLines(body as Buffer))
+      done(null, new Lines(body as Buffer))
     } catch (error) {
       done(error as Error)
     }
   })
 
-  app.post<{ Body: unknown[] | { events: unknown[] } }>(
+  app.post<{ Body: unknown }>(
     '/events',
     {
       schema: {
         summary: 'Publish events (JSON, or NDJSON for bulk); answered when they are durable.',
         tags,
         response: Accepted,
-        body: Type.Unknown({ description: 'One batch: {"events": […]}, see NewEvent.' })
+        body: {
+          content: {
+            'application/json': { schema: Batch },
+            'application/x-ndjson': { schema: Type.Unknown({ description: 'One event per line.' }) }
+          }
+        }
       }
     },
     async (req, reply) => {
-      const published = await publishAll(deps, eventsOf(req.body))
-      return reply
-        .code(202)
-        .send({
-          data: published,
-          meta: { result_count: published.length, duplicates: published.filter((each) => each.duplicate).length }
-        })
+      const published =
+        req.body instanceof Lines ? await publishLines(deps, req.body) : await publishEvents(deps, eventsOf(req.body))
+      return reply.code(202).send({
+        data: published,
+        meta: { result_count: published.length, duplicates: published.filter((each) => each.duplicate).length }
+      })
     }
   )
 
@@ -119,20 +138,17 @@ export function eventRoutes(app: FastifyInstance, deps: PublishDeps) {
   )
 }
 
-/** `{"events": […]}`, a bare array, or the lines of NDJSON. */
+/** JSON under a name that the description does not know, such as application/hal+json, comes here unchecked. */
 function eventsOf(body: unknown): unknown[] {
-  if (Array.isArray(body)) return body
   const { events } = (body ?? {}) as { events?: unknown }
   if (!Array.isArray(events)) throw invalidRequest({ message: '$.events: is missing but it is required' })
   return events
 }
 
-async function publishAll(deps: PublishDeps, events: unknown[]): Promise<Published[]> {
-  if (events.length <= EVENTS_PER_CALL_MAX) return publishEvents(deps, events)
+async function publishLines(deps: PublishDeps, { events, numbers }: Lines): Promise<Published[]> {
+  const checked = checkEvents(deps.clock, events, (at) => `line ${numbers[at]}: $`)
   const published: Published[] = []
-  for (let i = 0; i < events.length; i += EVENTS_PER_CALL_MAX)
-    published.push(...(await publishEvents(deps, events.slice(i, i + EVENTS_PER_CALL_MAX))))
+  for (let i = 0; i < checked.length; i += EVENTS_PER_CALL_MAX)
+    published.push(...(await publishChecked(deps, checked.slice(i, i + EVENTS_PER_CALL_MAX))))
   return published
 }
-
-export { Batch }

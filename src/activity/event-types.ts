@@ -11,27 +11,51 @@ export interface EventType {
   /** What a user must have granted for a private one, through OAuth 2.0. */
   scope?: Scope
   /** What a filter must name. */
-  filter: 'user_id' | 'keyword' | 'either'
+  filter: 'user_id' | 'keyword'
   /** Whether `direction` means anything. */
   direction?: boolean
   payload: TSchema
   about: string
 }
 
+const Anything = Type.Object({}, { additionalProperties: true })
 const Id = Type.String({ pattern: '^[0-9]{1,19}$' })
 const Text = Type.String()
 const open = { additionalProperties: true }
 const User = Type.Object({ id: Id }, open)
 /** As it is, or wrapped in `data` as some producers do. */
 const AnyUser = Type.Union([User, Type.Object({ data: User }, open)])
-export const Post = Type.Object({ id: Id, text: Text, author_id: Id }, open)
-const Change = Type.Object({ before: Type.Optional(Text), after: Type.Optional(Text) }, open)
-const Relation = Type.Object({ source: AnyUser, target: AnyUser }, open)
-const Message = Type.Object(
-  { id: Type.Optional(Id), sender_id: Type.Optional(Id), recipient_id: Type.Optional(Id), text: Type.Optional(Text) },
+/** Producers say "none" by leaving a field out or by null. */
+const Maybe = <T extends TSchema>(schema: T) => Type.Optional(Type.Union([schema, Type.Null()]))
+const Mention = Type.Object({ id: Type.Optional(Id), username: Type.Optional(Text) }, open)
+export const Post = Type.Object(
+  {
+    id: Id,
+    text: Text,
+    author_id: Id,
+    in_reply_to_user_id: Maybe(Id),
+    referenced_tweets: Maybe(Type.Array(Type.Object({ type: Text, id: Id }, open))),
+    entities: Maybe(Type.Object({ mentions: Maybe(Type.Array(Mention)) }, open))
+  },
   open
 )
-const Anything = Type.Object({}, open)
+const Change = Type.Object({ before: Maybe(Text), after: Maybe(Text) }, open)
+const Relation = Type.Object({ source: AnyUser, target: AnyUser }, open)
+const Elements = Type.Optional(Type.Array(Anything, { minItems: 1, maxItems: 1 }))
+/** Flat, as a v2 direct message event, or with one element in the older shape. */
+const Message = Type.Object(
+  {
+    id: Type.Optional(Id),
+    sender_id: Type.Optional(Id),
+    recipient_id: Type.Optional(Id),
+    text: Type.Optional(Text),
+    participant_ids: Type.Optional(Type.Array(Id)),
+    direct_message_events: Elements,
+    direct_message_mark_read_events: Elements,
+    direct_message_indicate_typing_events: Elements
+  },
+  open
+)
 
 const profile = (name: string, about: string, aliases?: readonly string[]): EventType => ({
   name: `profile.update.${name}`,
@@ -133,7 +157,10 @@ export const EVENT_TYPES: readonly EventType[] = [
     scope: 'like.read',
     filter: 'user_id',
     direction: true,
-    payload: Type.Object({ liked_tweet_id: Id, liked_tweet_author_id: Type.Optional(Id) }, open),
+    payload: Type.Object(
+      { liked_tweet_id: Id, liked_tweet_author_id: Type.Optional(Id), tweet_author_id: Type.Optional(Id) },
+      open
+    ),
     about: 'A like by the user (outbound) or of a post of the user (inbound).'
   },
   {
@@ -200,7 +227,7 @@ const RENAMED: Record<string, string> = {
 
 /** Why a name is not a type, in a sentence that helps. */
 export function unknownTypeMessage(name: string) {
-  const now = RENAMED[name]
+  const now = Object.hasOwn(RENAMED, name) ? RENAMED[name] : undefined
   if (now) return `the event type ${name} was renamed to ${now}`
   if (/^[A-Z]/.test(name))
     return `event types have dot-separated lower-case names; known are ${EVENT_TYPE_NAMES.join(', ')}`

@@ -3,14 +3,25 @@ import { CompiledQuery, sql } from 'kysely'
 import { Type } from 'typebox'
 import { Compile } from 'typebox/compile'
 import { type Clock, isoTime } from '../clock.ts'
-import { ApiError } from '../errors.ts'
+import { readStored, stringifiable } from '../http/json.ts'
 import { invalidRequest } from '../http/problems.ts'
+import { bodyRefusals } from '../http/v2-validation.ts'
+import { findUsers } from '../identity/index.ts'
 import type { Database, Db } from '../storage/db.ts'
 import { newId } from '../storage/ids.ts'
 import { defineJob } from '../storage/jobs.ts'
-import type { DeliveryEngine, NewDelivery } from '../webhooks/index.ts'
+import type { Delivery, DeliveryEngine, NewDelivery } from '../webhooks/index.ts'
 import { type EventType, eventTypeNamed, unknownTypeMessage } from './event-types.ts'
-import { type Facet, facetsOf, type Includes, type PublishedEvent } from './facets.ts'
+import {
+  type Facet,
+  facetsOf,
+  findIncluded,
+  type Includes,
+  type PublishedEvent,
+  subjectIsCertain,
+  subjectOf
+} from './facets.ts'
+import { textOf } from './legacy.ts'
 
 export const EVENTS_PER_CALL_MAX = 1_000
 
@@ -19,16 +30,23 @@ export const EVENTS_CHANNEL = 'herald_events'
 /** PostgreSQL takes less than 8,000 bytes per notification. */
 const IDS_PER_MESSAGE = 350
 
+/** Deliveries are made for so many events at a time, so that a large batch with many subscribers fits into memory. */
+const EVENTS_PER_APPEND = 50
+/** Bodies that are handed to the delivery engine from memory; it finds the others in its queue. */
+const DISPATCHED_BYTES_MAX = 16_000_000
+
+const open = { additionalProperties: true }
+const Objects = Type.Optional(Type.Array(Type.Object({}, open)))
 export const NewEvent = Type.Object(
   {
     event_type: Type.String(),
     user_id: Type.Optional(Type.String({ pattern: '^[0-9]{1,19}$', description: 'The user whom the event is about.' })),
-    payload: Type.Object({}, { additionalProperties: true }),
+    payload: Type.Object({}, open),
     id: Type.Optional(
       Type.String({ minLength: 1, maxLength: 200, description: 'Publishing the same id again does nothing.' })
     ),
     occurred_at: Type.Optional(Type.String({ description: 'ISO 8601; now if absent.' })),
-    includes: Type.Optional(Type.Object({}, { additionalProperties: true }))
+    includes: Type.Optional(Type.Object({ users: Objects, tweets: Objects }, open))
   },
   { additionalProperties: false }
 )
@@ -37,6 +55,8 @@ export const NewEvent = Type.Object(
 export interface Incoming {
   event: PublishedEvent
   facets: Facet[]
+  /** The author of the post is known to protect their posts. */
+  protectedAuthor?: boolean
 }
 
 /** What a product wants sent because of some events. In the publisher's transaction. */
@@ -55,8 +75,8 @@ export interface Published {
   duplicate: boolean
 }
 
-interface Checked {
-  type: EventType
+/** A well-formed event, and the id that its publisher gave it. */
+export interface Checked {
   givenId: string | undefined
   event: PublishedEvent
 }
@@ -72,69 +92,79 @@ const payloadCheck = (type: EventType) => {
   return check
 }
 
-interface Refusal {
-  message: string
-}
+const ISO_TIME = /^(19|20|21)\d\d-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:?\d\d)$/
+const REFUSALS_PER_EVENT_MAX = 3
+const REFUSALS_MAX = 50
 
-const path = (at: number, pointer: string) => `$.events[${at}]${pointer.replaceAll('/', '.')}`
+type Refusal = ReturnType<typeof bodyRefusals>[number]
 
-function check(input: unknown, at: number, nowIso: string): Checked | Refusal[] {
-  if (!shape.Check(input))
-    return shape
-      .Errors(input)
-      .slice(0, 3)
-      .map((error) => ({ message: `${path(at, error.instancePath)}: ${error.message}` }))
+/** The event, or why it is none; `at` is where it stands in what was sent. */
+function check(input: unknown, at: string, nowIso: string): Checked | Refusal[] {
+  if (!shape.Check(input)) return bodyRefusals(shape.Errors(input), input, at).slice(0, REFUSALS_PER_EVENT_MAX)
+  const refuse = (message: string): Refusal[] => [{ message: `${at}${message}` }]
   const type = eventTypeNamed(input.event_type)
-  if (!type) return [{ message: `${path(at, '')}.event_type: ${unknownTypeMessage(input.event_type)}` }]
+  if (!type) return refuse(`.event_type: ${unknownTypeMessage(input.event_type)}`)
   const fits = payloadCheck(type)
-  if (!fits.Check(input.payload)) {
-    return fits
-      .Errors(input.payload)
-      .slice(0, 3)
-      .map((error) => ({ message: `${path(at, `/payload${error.instancePath}`)}: ${error.message} (${type.name})` }))
-  }
-  const user_id = input.user_id ?? (input.payload as { author_id?: string }).author_id ?? null
+  if (!fits.Check(input.payload))
+    return bodyRefusals(fits.Errors(input.payload), input.payload, `${at}.payload`)
+      .slice(0, REFUSALS_PER_EVENT_MAX)
+      .map((refusal) => ({ ...refusal, message: `${refusal.message} (${type.name})` }))
+  const subject = subjectOf(type.name, input.payload as Record<string, unknown>)
+  const user_id = input.user_id ?? subject ?? null
   if (user_id === null && type.filter === 'user_id')
-    return [{ message: `${path(at, '')}.user_id: is missing but it is required for ${type.name}` }]
-  const occurred = input.occurred_at === undefined ? nowIso : new Date(input.occurred_at)
-  if (typeof occurred !== 'string' && Number.isNaN(occurred.getTime()))
-    return [{ message: `${path(at, '')}.occurred_at: is not an ISO 8601 time` }]
-  const numeric = input.id !== undefined && /^[0-9]{1,19}$/.test(input.id)
+    return refuse(`.user_id: is missing but it is required for ${type.name}`)
+  if (subject !== undefined && subject !== user_id && subjectIsCertain(type.name))
+    return refuse(`.user_id: is ${user_id}, but by its payload this ${type.name} is about user ${subject}`)
+  if (
+    input.occurred_at !== undefined &&
+    (!ISO_TIME.test(input.occurred_at) || Number.isNaN(Date.parse(input.occurred_at)))
+  )
+    return refuse('.occurred_at: is not an ISO 8601 time such as 2026-06-22T10:00:00.000Z')
   const event: PublishedEvent = {
-    id: numeric ? input.id! : newId(),
+    id: input.id !== undefined && /^[0-9]{1,19}$/.test(input.id) ? input.id : newId(),
     event_type: type.name,
     user_id,
-    payload: input.payload as Record<string, unknown>,
-    includes: (input.includes as Includes | undefined) ?? null,
-    occurred_at: typeof occurred === 'string' ? occurred : occurred.toISOString()
+    payload: stringifiable(input.payload as Record<string, unknown>),
+    includes: stringifiable((input.includes as Includes | undefined) ?? null),
+    occurred_at: input.occurred_at === undefined ? nowIso : new Date(input.occurred_at).toISOString()
   }
-  return { type, givenId: input.id, event }
+  return { givenId: input.id, event }
 }
 
 /** Nothing is published unless every event is well formed. */
-function checkAll(inputs: readonly unknown[], nowIso: string): Checked[] {
-  const results = inputs.map((input, at) => check(input, at, nowIso))
-  const refusals = results.flatMap((result) => (Array.isArray(result) ? result : []))
-  if (refusals.length > 0) throw invalidRequest(...refusals.slice(0, 50))
-  return results as Checked[]
+export function checkEvents(clock: Clock, inputs: readonly unknown[], placeOf = (at: number) => `$.events[${at}]`) {
+  if (inputs.length === 0) throw invalidRequest({ message: '$.events: must hold at least one event' })
+  const nowIso = isoTime(clock.now())
+  const checked: Checked[] = []
+  const refusals: Refusal[] = []
+  for (const [at, input] of inputs.entries()) {
+    const result = check(input, placeOf(at), nowIso)
+    if (Array.isArray(result)) refusals.push(...result)
+    else checked.push(result)
+    if (refusals.length >= REFUSALS_MAX) break
+  }
+  if (refusals.length > 0) throw invalidRequest(...refusals.slice(0, REFUSALS_MAX))
+  return checked
 }
 
 export async function publishEvents(deps: PublishDeps, inputs: readonly unknown[]): Promise<Published[]> {
-  if (inputs.length === 0) throw invalidRequest({ message: '$.events: must hold at least one event' })
-  if (inputs.length > EVENTS_PER_CALL_MAX)
-    throw new ApiError(400, [
-      { code: 'TOO_MANY', message: `$.events: may hold ${EVENTS_PER_CALL_MAX} events at most, not ${inputs.length}` }
-    ])
+  if (inputs.length > EVENTS_PER_CALL_MAX) {
+    throw invalidRequest({
+      message: `$.events: may hold ${EVENTS_PER_CALL_MAX} events at most, not ${inputs.length}; send more as application/x-ndjson`
+    })
+  }
+  return publishChecked(deps, checkEvents(deps.clock, inputs))
+}
+
+/** One transaction: the events, their names, and everything that is to be sent because of them. */
+export async function publishChecked(deps: PublishDeps, checked: readonly Checked[]): Promise<Published[]> {
   const createdAt = isoTime(deps.clock.now())
-  const checked = checkAll(inputs, createdAt)
   await deps.delivery.ensurePartitions()
   const { published, appended } = await deps.database.db.transaction().execute(async (tx) => {
     const { published, incoming } = await claimNames(tx, checked, createdAt)
     if (incoming.length === 0) return { published, appended: [] }
     await insertEvents(tx, incoming, createdAt)
-    const wanted: NewDelivery[] = []
-    for (const product of deps.products) wanted.push(...(await product(tx, incoming)))
-    const appended = await deps.delivery.append(tx, wanted)
+    const appended = await appendDeliveries(deps, tx, await knowingAuthors(tx, incoming))
     await announce(tx, incoming)
     return { published, appended }
   })
@@ -142,36 +172,55 @@ export async function publishEvents(deps: PublishDeps, inputs: readonly unknown[
   return published
 }
 
+async function appendDeliveries({ products, delivery }: PublishDeps, tx: Db, incoming: readonly Incoming[]) {
+  const kept: Delivery[] = []
+  let bytes = 0
+  for (let i = 0; i < incoming.length; i += EVENTS_PER_APPEND) {
+    const some = incoming.slice(i, i + EVENTS_PER_APPEND)
+    for (const product of products) {
+      for (const one of await delivery.append(tx, await product(tx, some))) {
+        bytes += one.body.length
+        if (bytes <= DISPATCHED_BYTES_MAX) kept.push(one)
+      }
+    }
+  }
+  return kept
+}
+
 /** What has been published under one of its names is left out: the event, or one of its facets. */
 async function claimNames(tx: Db, checked: readonly Checked[], createdAt: string) {
   const named = checked.map(({ event, givenId }) => {
     const facets = facetsOf(event)
-    const own = [givenId === undefined ? null : `id ${givenId}`, facets[0]?.name ?? null].filter(
-      (name) => name !== null
-    )
-    const all = [...own, ...facets.slice(1).flatMap((facet) => facet.name ?? [])]
-    return { event, facets, own, all }
+    const own = [givenId === undefined ? [] : `id ${givenId}`, facets[0]!.name ?? []].flat()
+    return { event, facets, own }
   })
-  const claims = new Map<string, string>()
-  for (const { event, all } of named) for (const name of all) if (!claims.has(name)) claims.set(name, event.id)
-  const taken = claims.size === 0 ? new Map<string, string>() : await claim(tx, claims, createdAt)
-  const holds = (name: string, eventId: string) => (taken.get(name) ?? claims.get(name)) === eventId
+  /** Each name, and the first that wants it. */
+  const wanted = new Map<string, string>()
+  for (const { event, facets, own } of named)
+    for (const name of [...own, ...facets.flatMap((facet) => facet.name ?? [])])
+      if (!wanted.has(name)) wanted.set(name, event.id)
+  const taken = wanted.size === 0 ? new Map<string, string>() : await claim(tx, wanted, createdAt)
+  const given = new Map<string, string>()
   const incoming: Incoming[] = []
   const published = named.map(({ event, facets, own }): Published => {
-    const before = own.find((name) => !holds(name, event.id))
-    if (before !== undefined) return { id: taken.get(before) ?? claims.get(before)!, duplicate: true }
-    incoming.push({ event, facets: facets.filter(({ name }, i) => i === 0 || name === null || holds(name, event.id)) })
+    const before = own.find((name) => taken.has(name) || given.has(name))
+    if (before !== undefined) return { id: taken.get(before) ?? given.get(before)!, duplicate: true }
+    for (const name of own) given.set(name, event.id)
+    const news = facets.filter(({ name }, i) => i === 0 || name === null || !(taken.has(name) || given.has(name)))
+    for (const { name } of news) if (name !== null) given.set(name, event.id)
+    incoming.push({ event, facets: news })
     return { id: event.id, duplicate: false }
   })
+  await giveBack(tx, wanted, taken, given)
   return { published, incoming }
 }
 
 /** The names that others hold, and for which event. Sorted, so that two publishers never wait for each other in a circle. */
-async function claim(tx: Db, claims: ReadonlyMap<string, string>, createdAt: string) {
-  const names = [...claims.keys()].sort()
+async function claim(tx: Db, wanted: ReadonlyMap<string, string>, createdAt: string) {
+  const names = [...wanted.keys()].sort()
   const { rows: won } = await sql<{ name: string }>`
     insert into published_names (name, event_id, created_at)
-    select name, event_id, ${createdAt} from unnest(${names}::text[], ${names.map((name) => claims.get(name)!)}::text[]) as t (name, event_id)
+    select name, event_id, ${createdAt} from unnest(${names}::text[], ${names.map((name) => wanted.get(name)!)}::text[]) as t (name, event_id)
     on conflict do nothing returning name`.execute(tx)
   if (won.length === names.length) return new Map<string, string>()
   const ours = new Set(won.map((row) => row.name))
@@ -180,6 +229,52 @@ async function claim(tx: Db, claims: ReadonlyMap<string, string>, createdAt: str
     tx
   )
   return new Map(rows.map((row) => [row.name, row.event_id]))
+}
+
+/** What an event claimed that turned out to be a duplicate itself belongs to the next that wants it, or to nobody. */
+async function giveBack(
+  tx: Db,
+  wanted: ReadonlyMap<string, string>,
+  taken: ReadonlyMap<string, string>,
+  given: ReadonlyMap<string, string>
+) {
+  for (const [name, eventId] of wanted) {
+    const holder = given.get(name)
+    if (taken.has(name) || holder === eventId) continue
+    if (holder === undefined) await sql`delete from published_names where name = ${name}`.execute(tx)
+    else await sql`update published_names set event_id = ${holder} where name = ${name}`.execute(tx)
+  }
+}
+
+/** Events that were published before, as the products saw them: without what another event had told already. */
+export async function incomingAgain(db: Db, events: readonly PublishedEvent[]): Promise<Incoming[]> {
+  const incoming = events.map((event) => ({ event, facets: facetsOf(event) }))
+  const names = incoming.flatMap(({ facets }) => facets.slice(1).flatMap((facet) => facet.name ?? []))
+  if (names.length > 0) {
+    const { rows } = await sql<{ name: string; event_id: string }>`
+      select name, event_id from published_names where name = any(${names}::text[])`.execute(db)
+    const holders = new Map(rows.map((row) => [row.name, row.event_id]))
+    for (const each of incoming)
+      each.facets = each.facets.filter(
+        ({ name }, i) => i === 0 || name === null || (holders.get(name) ?? each.event.id) === each.event.id
+      )
+  }
+  return knowingAuthors(db, incoming)
+}
+
+/** Whether authors protect their posts: what came with the event says so, or what Herald knows of the user. */
+async function knowingAuthors(db: Db, incoming: readonly Incoming[]): Promise<Incoming[]> {
+  const authorOf = ({ event }: Incoming) =>
+    event.event_type.startsWith('post.') ? (textOf(event.payload.author_id) ?? event.user_id) : null
+  const authors = [...new Set(incoming.flatMap((each) => authorOf(each) ?? []))]
+  if (authors.length === 0) return [...incoming]
+  const protecting = new Set((await findUsers(db, authors)).filter((user) => user.protected).map((user) => user.id))
+  return incoming.map((each) => {
+    const author = authorOf(each)
+    if (author === null) return each
+    const included = findIncluded(each.event.includes)({ id: author })
+    return { ...each, protectedAuthor: (included?.protected ?? protecting.has(author)) === true }
+  })
 }
 
 const INSERT = `insert into events (created_at, occurred_at, id, event_type, user_id, payload, includes)
@@ -225,26 +320,23 @@ export const forgetNamesJob = (retentionMs: number) =>
     }
   })
 
-/** An event as it was published, if it is still kept. */
+/** An event as it was published, by its own id or the one its publisher gave it, if it is still kept. */
 export async function findEvent(db: Db, id: string): Promise<(PublishedEvent & { created_at: string }) | undefined> {
-  const { rows } = await sql<{
-    id: string
-    event_type: string
-    user_id: string | null
-    payload: string
-    includes: string | null
-    occurred_at: string
-    created_at: string
-  }>`
-    select id, event_type, user_id, payload, includes, occurred_at, created_at from events where id = ${id} order by created_at limit 1`.execute(
-    db
-  )
-  const row = rows[0]
-  return (
-    row && {
-      ...row,
-      payload: JSON.parse(row.payload),
-      includes: row.includes === null ? null : JSON.parse(row.includes)
-    }
-  )
+  const { rows } = await sql<StoredEvent>`
+    select id, event_type, user_id, payload, includes, occurred_at, created_at from events
+    where id = coalesce((select event_id from published_names where name = ${`id ${id}`}), ${id})
+    order by created_at limit 1`.execute(db)
+  return rows[0] && eventFrom(rows[0])
 }
+
+export interface StoredEvent extends Omit<PublishedEvent, 'payload' | 'includes'> {
+  payload: string
+  includes: string | null
+  created_at: string
+}
+
+export const eventFrom = ({ payload, includes, ...row }: StoredEvent) => ({
+  ...row,
+  payload: readStored<PublishedEvent['payload']>(payload),
+  includes: includes === null ? null : readStored<Includes>(includes)
+})

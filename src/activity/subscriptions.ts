@@ -7,7 +7,9 @@ import { AuthenticationKinds, type Principal, permits } from '../identity/princi
 import { type Db, type Defaulted, violatedConstraint } from '../storage/db.ts'
 import { newId } from '../storage/ids.ts'
 import { getWebhook } from '../webhooks/index.ts'
+import { levelFor } from './consent.ts'
 import { type EventType, eventTypeNamed, unknownTypeMessage } from './event-types.ts'
+import { termOf } from './keywords.ts'
 
 declare module '../storage/db.ts' {
   interface Tables {
@@ -18,6 +20,7 @@ declare module '../storage/db.ts' {
       event_type_given: string
       user_id: string | null
       keyword: string | null
+      keyword_term: string | null
       direction: 'inbound' | 'outbound' | null
       filter: Record<string, string>
       tag: Defaulted<string | null>
@@ -105,6 +108,16 @@ function checkFilter(type: EventType, filter: NewSubscription['filter']) {
   const missing = type.filter === 'keyword' ? 'keyword' : 'user_id'
   if (filter[missing] === undefined)
     throw invalidRequest({ message: `$.filter.${missing}: is missing but it is required for ${type.name}` })
+  if (filter.user_id !== undefined && missing === 'keyword')
+    throw invalidRequest({
+      message: `$.filter.user_id: ${type.name} is about nobody in particular; leave it out`,
+      parameters: { user_id: [filter.user_id] }
+    })
+  if (filter.keyword !== undefined && termOf(filter.keyword) === undefined)
+    throw invalidRequest({
+      message: '$.filter.keyword: holds no word that could be looked for',
+      parameters: { keyword: [filter.keyword] }
+    })
   if (filter.direction !== undefined && !type.direction) {
     throw invalidRequest({
       message: `$.filter.direction: ${type.name} has no direction`,
@@ -127,13 +140,15 @@ function checkConsent(type: EventType, userId: string | undefined, caller: Calle
   const verdict = permits(caller, {
     accepts: ['oauth2', 'oauth1'],
     scopes: type.scope ? [type.scope] : [],
-    oauth1Level: type.scope === 'dm.read' ? 'read-write-directmessages' : 'read'
+    oauth1Level: levelFor(type.scope)
   })
-  if (!verdict.permitted)
-    throw forbidden(
-      'FORBIDDEN',
-      `${type.name} needs the scope ${type.scope}; ask the user to authorize the app with it.`
-    )
+  if (verdict.permitted) return
+  throw forbidden(
+    'FORBIDDEN',
+    verdict.reason === 'insufficient-permissions'
+      ? `${type.name} needs the OAuth 1.0a permission "${verdict.needed}"; this token has "${verdict.held}".`
+      : `${type.name} needs the scope ${type.scope}; ask the user to authorize the app with it.`
+  )
 }
 
 export async function createSubscription(
@@ -171,6 +186,7 @@ export async function createSubscription(
         app_id: app.id,
         id: newId(),
         ...key,
+        keyword_term: key.keyword === null ? null : termOf(key.keyword)!,
         event_type_given: input.event_type,
         filter: input.filter as Record<string, string>,
         tag: input.tag ?? null,

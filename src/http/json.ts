@@ -96,6 +96,29 @@ type RawJson = typeof JSON & { rawJSON(text: string): unknown }
 /** BigInt as a JSON number, for places that are stringified without a schema. */
 export const exactNumber = (value: bigint) => (JSON as RawJson).rawJSON(value.toString())
 
+/** Makes what parseJson gave fit for JSON.stringify, digit by digit. The same value if it holds no BigInt. */
+export function stringifiable<T>(value: T): T {
+  if (typeof value === 'bigint') return exactNumber(value) as T
+  if (value === null || typeof value !== 'object') return value
+  let copy: Record<string, unknown> | unknown[] | undefined
+  for (const [key, child] of Object.entries(value)) {
+    const fit = stringifiable(child)
+    if (fit === child) continue
+    copy ??= (Array.isArray(value) ? [...value] : { ...value }) as Record<string, unknown>
+    ;(copy as Record<string, unknown>)[key] = fit
+  }
+  return (copy ?? value) as T
+}
+
+/** JSON of our own making, read so that it can be stringified again without losing a digit. */
+export const readStored = <T = unknown>(text: string): T =>
+  // Most long runs of digits are ids in quotes, which need no care.
+  /[[:,\s-]\d{16}/.test(text)
+    ? JSON.parse(text, function (this: unknown, key, value, context?: { source?: string }) {
+        return stringifiable(exactInteger.call(this, key, value, context))
+      })
+    : JSON.parse(text)
+
 /** `application/x-www-form-urlencoded` or a query string, as ordered pairs; `+` is a space. */
 export function parsePairs(text: string): [string, string][] {
   if (text === '') return []

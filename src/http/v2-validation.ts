@@ -60,12 +60,13 @@ interface SchemaError {
   message: string
 }
 
-/** `$.filter.user_id: …`, one line per fault. */
-function bodyRefusals(errors: SchemaError[], body: unknown): Refusal[] {
-  if (body === undefined || body === null) return [{ message: '$: is missing but it is required' }]
+/** `$.filter.user_id: …`, one line per fault. `root` is where the body itself lies, if not at the top. */
+export function bodyRefusals(errors: SchemaError[], body: unknown, root = '$'): Refusal[] {
+  if (body === undefined || body === null) return [{ message: `${root}: is missing but it is required` }]
   const seen = new Map<string, Refusal>()
   const add = (path: string, message: string, parameters?: Refusal['parameters']) => {
-    if (!seen.has(path)) seen.set(path, { message: `$${path}: ${message}`, ...(parameters ? { parameters } : {}) })
+    if (!seen.has(path))
+      seen.set(path, { message: `${root}${path}: ${message}`, ...(parameters ? { parameters } : {}) })
   }
   for (const { keyword, instancePath, params, message } of errors) {
     const path = instancePath.replace(/\/(\d+)(?=\/|$)/g, '[$1]').replaceAll('/', '.')
@@ -86,7 +87,7 @@ function bodyRefusals(errors: SchemaError[], body: unknown): Refusal[] {
     else if (keyword === 'minLength') add(path, `must be at least ${p.limit} characters long`, given)
     else if (keyword !== 'boolean' && keyword !== '~guard') add(path, message, given)
   }
-  return seen.size > 0 ? [...seen.values()] : [{ message: '$: is not valid' }]
+  return seen.size > 0 ? [...seen.values()] : [{ message: `${root}: is not valid` }]
 }
 
 /** Query and path parameters are text; the schema says what they stand for. */

@@ -1,4 +1,5 @@
 /** When a user's authorization of an app ends, others must hear of it: account activity tells the app's webhook. */
+import { sql } from 'kysely'
 import type { Db } from '../storage/db.ts'
 import { enqueue } from '../storage/jobs.ts'
 import type { PermissionLevel } from './scopes.ts'
@@ -48,4 +49,34 @@ export async function findUserAuthorization(
     .execute()
   if (grants.length === 0) return undefined
   return { via: 'oauth2', scopes: [...new Set(grants.flatMap((grant) => grant.scopes))] }
+}
+
+/** Everything a user allows an app at this moment, through either protocol. */
+export interface Held {
+  oauth1: PermissionLevel | null
+  scopes: string[]
+}
+
+export interface Pair {
+  app_id: string
+  user_id: string
+}
+
+/** One query for many; pairs with nothing left are held as nothing. */
+export async function heldAuthorizations(db: Db, pairs: readonly Pair[]): Promise<(pair: Pair) => Held> {
+  const keyOf = ({ app_id, user_id }: Pair) => `${app_id} ${user_id}`
+  const wanted = [...new Map(pairs.map((pair) => [keyOf(pair), pair])).values()]
+  if (wanted.length === 0) return () => ({ oauth1: null, scopes: [] })
+  const { rows } = await sql<Pair & Held>`
+    select pair.app_id, pair.user_id,
+      (select permissions from oauth1_access_tokens as token
+       where token.app_id = pair.app_id and token.user_id = pair.user_id and token.revoked_at is null
+       order by length(permissions) desc limit 1) as oauth1,
+      array(select distinct scope from oauth2_grants as held, unnest(held.scopes) as scope
+       where held.app_id = pair.app_id and held.user_id = pair.user_id and held.revoked_at is null) as scopes
+    from unnest(${wanted.map((pair) => pair.app_id)}::text[], ${wanted.map((pair) => pair.user_id)}::text[]) as pair (app_id, user_id)`.execute(
+    db
+  )
+  const held = new Map(rows.map((row) => [keyOf(row), { oauth1: row.oauth1, scopes: row.scopes }]))
+  return (pair) => held.get(keyOf(pair)) ?? { oauth1: null, scopes: [] }
 }

@@ -80,6 +80,14 @@ export const listUsers = (db: Db, page: { after?: string; limit?: number } = {})
 export const findUser = (db: Db, id: string) =>
   db.selectFrom('users').select(PUBLIC_COLUMNS).where('id', '=', id).executeTakeFirst()
 
+/** Those of them that Herald knows. */
+export const findUsers = (db: Db, ids: readonly string[]) =>
+  db
+    .selectFrom('users')
+    .select(PUBLIC_COLUMNS)
+    .where((eb) => eb('id', '=', eb.fn.any(eb.val(ids))))
+    .execute()
+
 export type User = NonNullable<Awaited<ReturnType<typeof findUser>>>
 
 export const findUserByName = (db: Db, username: string) =>
