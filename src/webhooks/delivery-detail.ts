@@ -1,7 +1,7 @@
 /** One delivery with everything that is known of it: what was sent, what was answered, what comes next. */
 import type { Db } from '../storage/db.ts'
 import type { SecretsOf } from './deliver-secrets.ts'
-import { type AttemptRow, attemptsAt, findQueued, getDelivery, recordOf } from './records.ts'
+import { type AttemptRow, attemptsAt, findQueued, getDelivery, reading, recordOf } from './records.ts'
 import { markReplayed } from './replay-mark.ts'
 import { signedHeaders } from './sign.ts'
 
@@ -14,14 +14,16 @@ export interface DetailOptions {
 export async function deliveryDetail({ db, secrets, signatureHeader }: DetailOptions, id: string) {
   const { body, ...delivery } = await getDelivery(db, id)
   const lane = { app_id: delivery.app_id, webhook_id: delivery.webhook_id }
-  const attempts = (await attemptsAt(db, lane, [id], delivery.created_at)).get(id)!
+  const { attempts, queued } = await reading(db, async (tx) => ({
+    attempts: (await attemptsAt(tx, lane, [id], delivery.created_at)).get(id)!,
+    queued: await findQueued(tx, lane, id)
+  }))
   const webhook = await db
     .selectFrom('webhooks')
     .select('url_key')
     .where('app_id', '=', lane.app_id)
     .where('id', '=', lane.webhook_id)
     .executeTakeFirst()
-  const queued = await findQueued(db, lane, id)
   // Gone together with the app.
   const keys = await secrets(lane.app_id).catch(() => [])
   const record = recordOf(delivery, attempts)
@@ -48,7 +50,7 @@ export async function deliveryDetail({ db, secrets, signatureHeader }: DetailOpt
     url: webhook?.url_key ?? null,
     body: body.toString('utf8'),
     body_bytes: body.length,
-    attempt_records: attempts.map(({ delivery_id, ...attempt }) => ({
+    attempt_records: attempts.map(({ delivery_id, delivery_created_at, ...attempt }) => ({
       ...attempt,
       ...(attempt.attempt > 0 ? sent(attempt) : {})
     }))

@@ -2,6 +2,7 @@
 import { sql } from 'kysely'
 import { type Clock, isoTime } from '../clock.ts'
 import type { Db } from '../storage/db.ts'
+import { reading } from './records.ts'
 
 /** The figures are of the past five minutes, or of as much of it as holds about this many attempts. */
 const WINDOW_SECONDS_MAX = 300
@@ -34,7 +35,9 @@ async function attemptsSince(db: Db, fromMs: number, toMs: number) {
   return rows[0]!
 }
 
-export async function overview(db: Db, clock: Clock) {
+export const overview = (db: Db, clock: Clock) => reading(db, (tx) => figuresOf(tx, clock), { blocks: true })
+
+async function figuresOf(db: Db, clock: Clock) {
   const nowMs = clock.now()
   const probe = await attemptsSince(db, nowMs - PROBE_SECONDS * 1_000, nowMs)
   const perSecond = probe.attempts / PROBE_SECONDS
@@ -44,7 +47,9 @@ export async function overview(db: Db, clock: Clock) {
   const figures =
     windowSeconds === PROBE_SECONDS ? probe : await attemptsSince(db, nowMs - windowSeconds * 1_000, nowMs)
   const { attempts, delivered, retried, failed, p50, p95, p99 } = figures
-  const [backlog, webhooks, lanes] = await Promise.all([countBacklog(db), countWebhooks(db), oldestLanes(db)])
+  const backlog = await countBacklog(db)
+  const webhooks = await countWebhooks(db)
+  const lanes = await oldestLanes(db)
   return {
     at: isoTime(nowMs),
     window_seconds: windowSeconds,

@@ -60,7 +60,19 @@ export interface RecordList<T, U> {
   keep?: { scanMax: number; filter(rows: T[]): Promise<{ row: T; kept: U }[]> }
 }
 
-export async function recordPage<T, U = T>({ name, size, token, markOf, load, keep }: RecordList<T, U>) {
+export interface RecordPage<U> {
+  data: U[]
+  meta: { result_count: number; next_token?: string; previous_token?: string }
+}
+
+export async function recordPage<T, U = T>({
+  name,
+  size,
+  token,
+  markOf,
+  load,
+  keep
+}: RecordList<T, U>): Promise<RecordPage<U>> {
   const position = token === undefined ? undefined : decodeMark(token, name)
   if (token !== undefined && !position) {
     const shown = token.slice(0, 100)

@@ -5,7 +5,7 @@ import { notFound } from '../errors.ts'
 import { page } from '../http/v2.ts'
 import type { Db } from '../storage/db.ts'
 import { type Bound, recordPage } from './record-pages.ts'
-import type { PageQuery } from './records.ts'
+import { type PageQuery, reading } from './records.ts'
 import { stepOf, type Webhook } from './webhooks.ts'
 
 /** Counting stops here in lists; a webhook read alone is counted to the end. */
@@ -62,7 +62,7 @@ export async function getWebhookRecord(db: Db, clock: Clock, id: string) {
 
 async function withTraffic(db: Db, clock: Clock, webhooks: Webhook[], countMax?: number) {
   const recentSince = isoTime(clock.now() - RECENT_MS)
-  const { rows } = await sql<Traffic>`
+  const found = sql<Traffic>`
     select
       (select count(*)::int from (
         select from delivery_queue as queue where queue.app_id = w.app_id and queue.webhook_id = w.id
@@ -86,10 +86,12 @@ async function withTraffic(db: Db, clock: Clock, webhooks: Webhook[], countMax?:
       left join lateral (
         select outcome from attempts as a
         where a.app_id = w.app_id and a.webhook_id = w.id and a.outcome in ('delivered', 'retry', 'failed')
-          and a.delivery_id = newest.id and a.created_at >= newest.created_at and a.attempt > 0
+          and a.delivery_id = newest.id and a.created_at >= ${recentSince} and a.attempt > 0
+        offset 0
       ) as attempt on true
     ) as recent
-    order by w.position`.execute(db)
+    order by w.position`
+  const { rows } = await reading(db, (tx) => found.execute(tx))
   return webhooks.map((webhook, i) => {
     const { recent_attempts, recent_delivered, ...traffic } = rows[i]!
     const next = stepOf(webhook)

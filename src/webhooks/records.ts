@@ -5,7 +5,7 @@ import { notFound } from '../errors.ts'
 import type { Db } from '../storage/db.ts'
 import { type AttemptOutcome, type DeliveryState, stateOf } from './delivery-state.ts'
 import type { Cause, LaneKey } from './log.ts'
-import { type Bound, type Mark, recordPage } from './record-pages.ts'
+import { type Bound, type Mark, type RecordPage, recordPage } from './record-pages.ts'
 
 export interface DeliveryRow extends LaneKey {
   id: string
@@ -16,6 +16,8 @@ export interface DeliveryRow extends LaneKey {
 
 export interface AttemptRow {
   delivery_id: string
+  /** Finds the delivery in its partition. */
+  delivery_created_at: string
   created_at: string
   cause: Cause
   attempt: number
@@ -63,15 +65,29 @@ const SCAN_ROWS_MAX = 2_000
 /** Where every row that is looked at has its attempts read. */
 const SCAN_ATTEMPTS_MAX = 200
 
+/**
+ * Reads with plans that do not depend on what the tables happened to hold when they were last looked at: a scan that is
+ * cheap on a short queue or a quiet day would be what makes a busy one worse. `blocks`: by the indexes that know only in
+ * which blocks something may be (times, ids alone), which no other query should be tempted by.
+ */
+export const reading = <T>(db: Db, act: (tx: Db) => Promise<T>, { blocks = false } = {}): Promise<T> =>
+  db.transaction().execute(async (tx) => {
+    const off = ['enable_seqscan', 'enable_hashjoin', 'enable_mergejoin', 'jit']
+    if (!blocks) off.push('enable_bitmapscan')
+    await sql`select set_config(name, 'off', true) from unnest(${off}::text[]) as name`.execute(tx)
+    return act(tx)
+  })
+
 const columns = sql`delivery.app_id, delivery.webhook_id, delivery.id, delivery.created_at, delivery.event_id, delivery.kind`
 const ofLane = ({ app_id, webhook_id }: LaneKey) => sql`app_id = ${app_id} and webhook_id = ${webhook_id}`
 
-/** All attempts at some deliveries of a webhook, in the order in which they were made. */
+/** All attempts at some deliveries of a webhook, in the order in which they were made. To be called within `reading`. */
 export async function attemptsAt(db: Db, lane: LaneKey, ids: readonly string[], sinceIso?: string) {
   const byDelivery = new Map<string, AttemptRow[]>(ids.map((id) => [id, []]))
   if (ids.length === 0) return byDelivery
   const { rows } = await sql<AttemptRow>`
-    select delivery_id, created_at, cause, attempt, outcome, status, latency_ms, error, detail, response, next_attempt_at, replay_id
+    select delivery_id, delivery_created_at, created_at, cause, attempt, outcome, status, latency_ms, error, detail,
+      response, next_attempt_at, replay_id
     from attempts
     where ${ofLane(lane)} and outcome in ('delivered', 'retry', 'failed', 'held') and delivery_id = any(${ids}::text[])
       ${sinceIso ? sql`and created_at >= ${sinceIso}` : sql``}
@@ -113,9 +129,17 @@ async function withAttempts(db: Db, lane: LaneKey, deliveries: readonly Delivery
   return deliveries.map((delivery) => recordOf(delivery, attempts.get(delivery.id) ?? []))
 }
 
-/** By state, the narrowest table leads: the queue knows what waits, the attempts what ended. */
 export async function listDeliveries(db: Db, lane: LaneKey, filter: DeliveryFilter & PageQuery) {
-  if (filter.event_id !== undefined) return listOfEvent(db, lane, filter, filter.event_id)
+  if (filter.event_id !== undefined) return pageOfEvent(db, lane, filter, filter.event_id)
+  return reading(db, (tx) => pageOfDeliveries(tx, lane, filter))
+}
+
+/** By state, the narrowest table leads: the queue knows what waits, the attempts what ended. */
+async function pageOfDeliveries(
+  db: Db,
+  lane: LaneKey,
+  filter: DeliveryFilter & PageQuery
+): Promise<RecordPage<DeliveryRecord>> {
   const size = filter.max_results ?? DELIVERIES_PER_PAGE
   const list = { name: `deliveries ${filter.state ?? ''}`, size, token: filter.pagination_token }
   if (filter.state === 'delivered' || filter.state === 'failed' || filter.state === 'held') {
@@ -127,7 +151,7 @@ export async function listDeliveries(db: Db, lane: LaneKey, filter: DeliveryFilt
     markOf: ({ at, id }) => ({ atMs: Date.parse(at), id: BigInt(id) }),
     load: (bound) =>
       queued ? loadQueued(db, lane, filter.state === 'retrying', bound) : loadRows(db, lane, filter, bound),
-    ...(queued || filter.kind !== undefined
+    ...(filter.kind !== undefined || (queued && (filter.from ?? filter.to) !== undefined)
       ? { keep: { scanMax: SCAN_ROWS_MAX, filter: async (rows) => rows.filter(wanted(filter)).map(itself) } }
       : {})
   })
@@ -213,7 +237,8 @@ async function byOutcome(
       filter: async (ids) => {
         const attempts = await attemptsAt(db, lane, ids)
         const fitting = ids.filter((id) => stateOf(attempts.get(id)!) === outcome)
-        const rows = new Map((await deliveriesWithIds(db, lane, fitting)).map((row) => [row.id, row]))
+        const keys = fitting.map((id) => attempts.get(id)![0]!)
+        const rows = new Map((await deliveriesWithKeys(db, lane, keys)).map((row) => [row.id, row]))
         return fitting.flatMap((id) => {
           const delivery = rows.get(id)
           return delivery && wanted(filter)(delivery) ? [{ row: id, kept: recordOf(delivery, attempts.get(id)!) }] : []
@@ -223,24 +248,39 @@ async function byOutcome(
   })
 }
 
-async function deliveriesWithIds(db: Db, lane: LaneKey, ids: readonly string[]) {
-  if (ids.length === 0) return []
+type DeliveryKey = Pick<AttemptRow, 'delivery_id' | 'delivery_created_at'>
+
+async function deliveriesWithKeys(db: Db, lane: LaneKey, keys: readonly DeliveryKey[]) {
+  if (keys.length === 0) return []
   const { rows } = await sql<DeliveryRow>`
-    select ${columns} from deliveries as delivery where ${ofLane(lane)} and id = any(${ids}::text[])`.execute(db)
+    select ${columns}
+    from unnest(
+      ${keys.map((key) => key.delivery_created_at)}::timestamptz[], ${keys.map((key) => key.delivery_id)}::text[]
+    ) as key (created_at, id)
+    cross join lateral (
+      select * from deliveries where ${ofLane(lane)} and created_at = key.created_at and id = key.id
+    ) as delivery`.execute(db)
   return rows
 }
 
 /** Few: one per subscription that matched. */
 export async function deliveriesOfEvent(db: Db, lane: LaneKey, eventId: string): Promise<DeliveryRecord[]> {
-  const { rows } = await sql<DeliveryRow>`
+  // Materialized, so that the order asked for does not lead to a walk through everything in that order.
+  const find = sql<DeliveryRow>`
     with found as materialized (
       select ${columns} from deliveries as delivery where ${ofLane(lane)} and event_id = ${eventId}
     )
-    select * from found order by created_at desc, id desc limit 1000`.execute(db)
-  return withAttempts(db, lane, rows)
+    select * from found order by created_at desc, id desc limit 1000`
+  const { rows } = await reading(db, (tx) => find.execute(tx), { blocks: true })
+  return reading(db, (tx) => withAttempts(tx, lane, rows))
 }
 
-async function listOfEvent(db: Db, lane: LaneKey, filter: DeliveryFilter, eventId: string) {
+async function pageOfEvent(
+  db: Db,
+  lane: LaneKey,
+  filter: DeliveryFilter,
+  eventId: string
+): Promise<RecordPage<DeliveryRecord>> {
   const all = await deliveriesOfEvent(db, lane, eventId)
   const data = all.filter((each) => wanted(filter)(each) && (filter.state ?? each.state) === each.state)
   return { data, meta: { result_count: data.length } }
@@ -251,8 +291,9 @@ export const deliveryNotFound = (id: string) =>
 
 /** With its body, by its id alone. */
 export async function getDelivery(db: Db, id: string) {
-  const { rows } = await sql<DeliveryRow & { body: Buffer }>`
-    select ${columns}, delivery.body from deliveries as delivery where id = ${id}`.execute(db)
+  const find = sql<DeliveryRow & { body: Buffer }>`
+    select ${columns}, delivery.body from deliveries as delivery where id = ${id}`
+  const { rows } = await reading(db, (tx) => find.execute(tx), { blocks: true })
   if (!rows[0]) throw deliveryNotFound(id)
   return rows[0]
 }
