@@ -65,7 +65,10 @@ export function openDatabase({ url, connectionsMax = 20, onIdleError }: Database
     application_name: 'herald'
   }
   const pool = new pg.Pool({ ...connection, max: connectionsMax, idleTimeoutMillis: 30_000 })
-  pool.on('error', (error) => onIdleError?.(error))
+  // A connection on its way out may still hear that the database stops; that is no news.
+  pool.on('error', (error) => {
+    if (!pool.ending) onIdleError?.(error)
+  })
   const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) })
   const close = async () => {
     await db.destroy()
