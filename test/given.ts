@@ -1,4 +1,5 @@
 /** givenApp(), givenUser() …: one call, sensible defaults, through the domain functions. */
+import { createAccount } from '../src/campaigns/index.ts'
 import {
   ALL_SCOPES,
   appBearerToken,
@@ -98,4 +99,14 @@ export async function givenOAuth1(
       )
     })
   }
+}
+
+/** A user with a sandbox ad account of their own, and headers to call as them. */
+export async function givenAdvertiser(app: TestApp) {
+  const user = await givenUser(app)
+  const { deps } = app
+  const account = await deps.database.db
+    .transaction()
+    .execute((tx) => createAccount(tx, { environment: 'sandbox', ownerUserId: user.id }, new Date(deps.clock.now())))
+  return { user, account, headers: await givenUserToken(app, await givenApp(app), user) }
 }

@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { startApp } from '../../test/app.ts'
+import { givenAdvertiser } from '../../test/given.ts'
 
 const app = await startApp({ after })
+
+const { account, headers: advertiser } = await givenAdvertiser(app)
 
 const admin = () => ({ authorization: `Bearer ${app.adminToken}` })
 
@@ -48,6 +51,41 @@ for (const [what, status, request] of BAD_REQUESTS) {
     assertScopeFormat('/admin', response)
   })
 }
+
+for (const [what, status, request] of BAD_REQUESTS) {
+  test(`answers ${what} on the advertising API with ${status} in its format`, async () => {
+    const url = `/12/accounts/${account.id}/campaigns`
+    const response = await app.apps.sandbox.inject({
+      method: 'POST',
+      url,
+      ...request,
+      headers: { ...request.headers, ...advertiser }
+    })
+
+    assert.equal(response.statusCode, status, response.body)
+    assertScopeFormat(url, response)
+  })
+}
+
+test('with_total_count is limited to 200 in 15 minutes, and the headers tell', async (t) => {
+  const limited = await startApp(t, { HERALD_RATE_LIMITS: 'on' })
+  const caller = await givenAdvertiser(limited)
+  const ask = () =>
+    limited.apps.sandbox.inject({
+      method: 'GET',
+      url: `/12/accounts/${caller.account.id}/campaigns?with_total_count=true`,
+      headers: caller.headers
+    })
+
+  for (let i = 0; i < 200; i++) assert.equal((await ask()).statusCode, 200)
+  const response = await ask()
+
+  assert.equal(response.statusCode, 429)
+  assert.equal(response.json().errors[0].code, 'TOO_MANY_REQUESTS')
+  assert.equal(response.headers['x-account-rate-limit-limit'], '200')
+  assert.equal(response.headers['x-account-rate-limit-remaining'], '0')
+  assert.match(String(response.headers['x-rate-limit-reset']), /^\d+$/)
+})
 
 for (const url of ['/2/nothing', '/12/nothing', '/nothing', '/admin/nothing']) {
   test(`answers ${url} with 404 in the scope's own format`, async () => {

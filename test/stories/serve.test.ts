@@ -84,7 +84,7 @@ test('starts on an empty directory, survives SIGKILL and the death of its databa
   const accounts = await fetch(`http://127.0.0.1:${port + 1}/12/accounts`, {
     headers: { authorization: `Bearer ${credentials.user.access_token}` }
   })
-  assert.equal((await accounts.json()).data[0].id, credentials.accounts.sandbox)
+  assert.equal(((await accounts.json()) as { data: { id: string }[] }).data[0]?.id, credentials.accounts.sandbox)
 
   first.child.kill('SIGKILL')
   await ended(first.child)
