@@ -190,8 +190,7 @@ export function adsScope(
   ) {
     const write = route.method !== 'GET'
     const accountId = ctx.path.account_id
-    const limit =
-      route.limit ?? (write ? ADS_LIMITS.writes : accountId ? ADS_LIMITS.accountReads : ADS_LIMITS.globalReads)
+    const limit = limitOf(route)
     const endpoint = `${environment} ${route.method} ${route.path}`
     const user = `user ${ctx.principal.user.id}`
     // Writes share one budget; reads have one per endpoint, and those of an account one per account.
@@ -280,6 +279,15 @@ export function adsScope(
   return { app, deps, environment, route }
 }
 
+/** Writes share a budget; reads below an account have a larger one than the others. */
+const limitOf = ({ limit, method, path }: AdsRoute<Fields>): Limit =>
+  limit ??
+  (method !== 'GET'
+    ? ADS_LIMITS.writes
+    : path.includes(':account_id')
+      ? ADS_LIMITS.accountReads
+      : ADS_LIMITS.globalReads)
+
 /** Beside a limit per account, the user-level headers show a large quota that never refuses. */
 const GLOBAL_QUOTA: Limit = { name: 'ads.user_reads', max: 1_000_000, windowSeconds: MINUTES_15 }
 
@@ -340,6 +348,7 @@ function describe(route: AdsRoute<Fields>) {
   return {
     summary: route.summary,
     tags: [route.tag ?? 'ads'],
+    'x-rate-limit': limitOf(route),
     ...(route.extension ? { 'x-herald-extension': true } : {}),
     ...(route.sandboxOnly ? { 'x-sandbox-only': true } : {}),
     params: {

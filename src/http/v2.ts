@@ -1,5 +1,5 @@
 /** Conventions of /2, once: data + meta + errors, problem objects, paging tokens, field selection, strict parameters. */
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest, FastifySchema } from 'fastify'
 import { type TSchema, Type } from 'typebox'
 import type { Deps } from '../deps.ts'
 import { ApiError } from '../errors.ts'
@@ -64,6 +64,11 @@ export function v2Scope(app: FastifyInstance, deps: Deps) {
     if (allowance.refused) throw new ApiError(429, [{ code: 'TOO_MANY_REQUESTS', message: 'Too Many Requests' }])
   }
 
+  // The published description tells each limit by its name.
+  app.addHook('onRoute', (route) => {
+    if (route.config?.accepts)
+      route.schema = { ...route.schema, 'x-rate-limit': route.config.limit ?? DEFAULT_LIMIT } as FastifySchema
+  })
   app.addHook('onRequest', async (_req, reply) => {
     reply.header('api-version', '2.166')
   })
