@@ -147,6 +147,7 @@ export function createDeliveryLog({ database, clock }: { database: Database; clo
   })
   // A restarted database ends idle connections; the next query opens another.
   pool.on('error', () => {})
+  pool.on('connect', (client) => client.on('error', () => {}))
   const partitions = createPartitions(pool, clock)
 
   return {
