@@ -167,7 +167,12 @@ export const settings = {
   Egress: {
     HERALD_EGRESS_ALLOW_PRIVATE: flag(false, 'Development: targets may be private or loopback addresses.'),
     HERALD_EGRESS_RESOLVE: connectTo,
-    HERALD_EGRESS_CA: text('', 'Path of one more certificate authority (PEM) to trust for targets.')
+    HERALD_EGRESS_CA: text('', 'Path of one more certificate authority (PEM) to trust for targets.'),
+    HERALD_DEV_LISTENER: oneOf(
+      ['auto', 'on', 'off'],
+      'auto',
+      'Development: webhooks may be registered at https://listen.herald.test/, the receiver of `herald listen` on this machine; auto: with the embedded database and a loopback HERALD_HOST only.'
+    )
   },
   Webhooks: {
     HERALD_WEBHOOKS_PER_APP_MAX: whole(
@@ -200,6 +205,68 @@ export const settings = {
       0,
       10_000_000,
       'Activity subscriptions an app may have unless its own quota says otherwise.'
+    ),
+    HERALD_RULES_PER_APP_MAX: whole(
+      25_000,
+      0,
+      10_000_000,
+      'Filtered-stream rules an app may have unless its quota `rules` says otherwise.'
+    ),
+    HERALD_RULES_PER_PROJECT_MAX: whole(
+      25_000,
+      0,
+      10_000_000,
+      'Filtered-stream rules of all apps of a project together, unless the quota `project_rules` of the app says otherwise.'
+    ),
+    HERALD_RULE_CHARACTERS_MAX: whole(2_048, 1, 100_000, 'Longest filtered-stream rule.'),
+    HERALD_FILTERED_STREAM_CONNECTIONS_MAX: whole(
+      1,
+      0,
+      100_000,
+      'Open filtered streams of an app, unless its quota `filtered_stream_connections` says otherwise.'
+    ),
+    HERALD_ACTIVITY_STREAM_CONNECTIONS_MAX: whole(
+      2,
+      0,
+      100_000,
+      'Open activity streams of an app, unless its quota `activity_stream_connections` says otherwise.'
+    ),
+    HERALD_STREAM_RECOVERIES_MAX: whole(
+      2,
+      0,
+      1_000,
+      'Past ranges (`start_time`) that an app may stream at the same time, per kind of stream.'
+    ),
+    HERALD_STREAM_KEEP_ALIVE: duration('15s', 'A stream without events gets an empty line this often; at most 18s.'),
+    HERALD_STREAM_BUFFER_BYTES_MAX: whole(
+      262_144,
+      1_000,
+      1_000_000_000,
+      'Bytes kept in memory for one reader of a stream; events beyond that are read again when it has caught up.'
+    ),
+    HERALD_STREAM_BACKLOG_MAX: whole(
+      50_000,
+      1,
+      10_000_000,
+      'Events that one reader of a stream may be behind; one that falls behind further is disconnected.'
+    ),
+    HERALD_STREAM_STALL: duration('60s', 'A stream whose reader has taken nothing for this long is disconnected.')
+  },
+  Campaigns: {
+    HERALD_AUDIENCE_PEOPLE: whole(
+      10_000_000,
+      1_000,
+      2_000_000_000,
+      'People of the generated population that audience estimates count in, unless one of your own was imported.'
+    )
+  },
+  Catalog: {
+    HERALD_PRODUCT_SETS_PER_CATALOG_MAX: whole(1_000, 0, 100_000, 'Product sets a catalog may have.'),
+    HERALD_PRODUCT_SET_AT_ONCE_MAX: whole(
+      20_000,
+      0,
+      10_000_000,
+      'Filtered sets of catalogs with up to so many products are computed before the answer; others in the background.'
     )
   },
   Diagnostics: {
@@ -239,6 +306,9 @@ export function loadConfig(env: Record<string, string | undefined>): Config {
   const config = values as Config
   if (config.HERALD_RECORDS_RETENTION < 24 * UNIT_MS.h!) {
     problems.push('HERALD_RECORDS_RETENTION must be at least 24h: a replay may reach back that far.')
+  }
+  if (config.HERALD_STREAM_KEEP_ALIVE < 1 || config.HERALD_STREAM_KEEP_ALIVE > 18_000) {
+    problems.push('HERALD_STREAM_KEEP_ALIVE must be at most 18s: clients expect a sign of life every 20 seconds.')
   }
   if (problems.length > 0) throw new ConfigError(problems.join('\n'))
   return Object.freeze({ ...config, HERALD_DATA_DIR: resolve(config.HERALD_DATA_DIR) })

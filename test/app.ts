@@ -12,18 +12,31 @@ import { noteSecrets } from './secrets.ts'
 export interface TestApp extends Herald {
   databaseUrl: string
   adminToken: string
+  /** What its end must undo first; see `beside`. */
+  cleanups: (() => Promise<unknown>)[]
+}
+
+export interface StartOptions {
+  /** Another node on the database of this one. */
+  beside?: TestApp
 }
 
 export const TEST_ADMIN_TOKEN = 'test-admin-token-0123456789abcdef'
 
 /** `env` overrides settings; the test clock is on, rate limits count without refusing, private targets are allowed. */
-export async function startApp(t: Cleanup, env: Record<string, string> = {}): Promise<TestApp> {
+export async function startApp(
+  t: Cleanup,
+  env: Record<string, string> = {},
+  { beside }: StartOptions = {}
+): Promise<TestApp> {
   // Undone in reverse: the server before its database.
-  const cleanups: (() => Promise<unknown>)[] = []
-  t.after(async () => {
-    for (const cleanup of cleanups.reverse()) await cleanup()
-  })
-  const { url } = await testDatabase({ after: (cleanup) => cleanups.push(cleanup) })
+  const cleanups: (() => Promise<unknown>)[] = beside?.cleanups ?? []
+  if (!beside) {
+    t.after(async () => {
+      for (const cleanup of cleanups.reverse()) await cleanup()
+    })
+  }
+  const url = beside?.databaseUrl ?? (await testDatabase({ after: (cleanup) => cleanups.push(cleanup) })).url
   const dataDir = await mkdtemp(path.join(tmpdir(), 'herald-test-'))
   const config = loadConfig({
     HERALD_DATA_DIR: dataDir,
@@ -41,9 +54,11 @@ export async function startApp(t: Cleanup, env: Record<string, string> = {}): Pr
   noteSecrets(TEST_ADMIN_TOKEN)
   const log = createLog(config)
   const herald = await createHerald({ config, databaseUrl: url, log, checkAnswer })
-  cleanups.push(
-    () => rm(dataDir, { recursive: true, force: true }),
-    () => herald.stop()
-  )
-  return { ...herald, databaseUrl: url, adminToken: TEST_ADMIN_TOKEN }
+  let stopped: Promise<void> | undefined
+  const stop = () => {
+    stopped ??= herald.stop()
+    return stopped
+  }
+  cleanups.push(() => rm(dataDir, { recursive: true, force: true }), stop)
+  return { ...herald, stop, databaseUrl: url, adminToken: TEST_ADMIN_TOKEN, cleanups }
 }

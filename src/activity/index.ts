@@ -5,12 +5,14 @@ import type { Webhooks } from '../webhooks/index.ts'
 import { subscriptionDeliveries } from './deliver-subscriptions.ts'
 import { eventRoutes } from './event-routes.ts'
 import { forgetNamesJob, type Product, type PublishDeps } from './events.ts'
+import { createStreaming } from './streaming.ts'
 import { subscriptionRoutes } from './subscription-routes.ts'
 import type { SubscriptionDeps } from './subscriptions.ts'
 
 export function createActivity(deps: Deps, { delivery }: Webhooks): Domain {
   const { database, clock, config } = deps
-  const products: Product[] = [subscriptionDeliveries]
+  const streaming = createStreaming(deps)
+  const products: Product[] = [subscriptionDeliveries, streaming.product]
   const publishing: PublishDeps = { database, clock, delivery, products }
   const subscriptions: SubscriptionDeps = { db: database.db, clock, perAppMax: config.HERALD_SUBSCRIPTIONS_PER_APP_MAX }
   deps.jobs.add(forgetNamesJob(config.HERALD_RECORDS_RETENTION))
@@ -19,9 +21,13 @@ export function createActivity(deps: Deps, { delivery }: Webhooks): Domain {
     name: 'activity',
     v2(app) {
       subscriptionRoutes(app, subscriptions)
+      streaming.v2(app)
     },
     admin(app) {
       eventRoutes(app, publishing)
-    }
+      streaming.admin(app)
+    },
+    start: streaming.start,
+    stop: streaming.stop
   }
 }

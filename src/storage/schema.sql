@@ -20,6 +20,18 @@ create table account_access (
 );
 CREATE INDEX account_access_user ON account_access USING btree (user_id, account_id);
 
+create table account_activity_subscriptions (
+  app_id text collate "C" not null,
+  webhook_id text collate "C" not null,
+  user_id text collate "C" not null,
+  created_at timestamp with time zone not null,
+  constraint account_activity_subscriptions_pkey PRIMARY KEY (app_id, webhook_id, user_id),
+  constraint account_activity_subscriptions_app_id_fkey FOREIGN KEY (app_id) REFERENCES apps(id) ON DELETE CASCADE,
+  constraint account_activity_subscriptions_app_id_webhook_id_fkey FOREIGN KEY (app_id, webhook_id) REFERENCES webhooks(app_id, id) ON DELETE CASCADE,
+  constraint account_activity_subscriptions_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE
+);
+CREATE INDEX account_activity_subscriptions_user ON account_activity_subscriptions USING btree (user_id, app_id);
+
 create table account_apps (
   account_id text collate "C" not null,
   id text collate "C" not null,
@@ -90,14 +102,18 @@ create table activity_subscriptions (
   consent_user_id text collate "C",
   created_at timestamp with time zone not null,
   updated_at timestamp with time zone not null,
+  keyword_term text collate "C",
   constraint activity_subscriptions_pkey PRIMARY KEY (app_id, id),
   constraint activity_subscriptions_once UNIQUE NULLS NOT DISTINCT (app_id, event_type, user_id, keyword, direction),
   constraint activity_subscriptions_app_id_fkey FOREIGN KEY (app_id) REFERENCES apps(id) ON DELETE CASCADE,
   constraint activity_subscriptions_app_id_webhook_id_fkey FOREIGN KEY (app_id, webhook_id) REFERENCES webhooks(app_id, id) ON DELETE SET NULL (webhook_id),
-  constraint activity_subscriptions_direction_check CHECK ((direction = ANY (ARRAY['inbound'::text, 'outbound'::text])))
+  constraint activity_subscriptions_direction_check CHECK ((direction = ANY (ARRAY['inbound'::text, 'outbound'::text]))),
+  constraint activity_subscriptions_keyword_term CHECK (((keyword IS NULL) = (keyword_term IS NULL)))
 );
 CREATE INDEX activity_subscriptions_consent ON activity_subscriptions USING btree (consent_user_id, app_id) WHERE (consent_user_id IS NOT NULL);
+CREATE INDEX activity_subscriptions_id ON activity_subscriptions USING btree (id);
 CREATE INDEX activity_subscriptions_key ON activity_subscriptions USING btree (event_type, user_id);
+CREATE INDEX activity_subscriptions_keyword ON activity_subscriptions USING btree (event_type, keyword_term) WHERE (user_id IS NULL);
 CREATE INDEX activity_subscriptions_webhook ON activity_subscriptions USING btree (app_id, webhook_id) WHERE (webhook_id IS NOT NULL);
 
 create table ad_accounts (
@@ -262,6 +278,17 @@ CREATE INDEX campaigns_start_time ON campaigns USING btree (account_id, start_ti
 CREATE INDEX campaigns_total_budget ON campaigns USING btree (account_id, total_budget_amount_local_micro, id);
 CREATE INDEX campaigns_updated_at ON campaigns USING btree (account_id, updated_at, id);
 
+create table catalog_delegates (
+  owner_user_id text collate "C" not null,
+  user_id text collate "C" not null,
+  created_at timestamp with time zone not null,
+  constraint catalog_delegates_pkey PRIMARY KEY (owner_user_id, user_id),
+  constraint catalog_delegates_owner_user_id_fkey FOREIGN KEY (owner_user_id) REFERENCES users(id) ON DELETE CASCADE,
+  constraint catalog_delegates_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE,
+  constraint catalog_delegates_check CHECK ((owner_user_id <> user_id))
+);
+CREATE INDEX catalog_delegates_user ON catalog_delegates USING btree (user_id, owner_user_id);
+
 create table crc_checks (
   app_id text collate "C" not null,
   webhook_id text collate "C" not null,
@@ -407,6 +434,16 @@ CREATE INDEX funding_instruments_end_time ON funding_instruments USING btree (ac
 CREATE INDEX funding_instruments_funded ON funding_instruments USING btree (account_id, funded_amount_local_micro, id);
 CREATE INDEX funding_instruments_start_time ON funding_instruments USING btree (account_id, start_time, id);
 CREATE INDEX funding_instruments_updated_at ON funding_instruments USING btree (account_id, updated_at, id);
+
+create table item_groups (
+  catalog_id text collate "C" not null,
+  item_group_id text collate "C" not null,
+  item_group_key text collate "C",
+  first_product_key text collate "C" not null,
+  constraint item_groups_pkey PRIMARY KEY (catalog_id, item_group_id)
+);
+CREATE INDEX item_groups_first ON item_groups USING btree (catalog_id, first_product_key);
+CREATE UNIQUE INDEX item_groups_key ON item_groups USING btree (catalog_id, item_group_key) WHERE (item_group_key IS NOT NULL);
 
 create table jobs (
   id text collate "C" not null,
@@ -641,6 +678,93 @@ create table powerstream_rules (
   constraint powerstream_rules_app_id_fkey FOREIGN KEY (app_id) REFERENCES apps(id) ON DELETE CASCADE
 );
 
+create table product_catalogs (
+  id text collate "C" not null,
+  user_id text collate "C" not null,
+  environment text collate "C" not null,
+  name text not null,
+  created_at timestamp with time zone not null,
+  updated_at timestamp with time zone not null,
+  constraint product_catalogs_pkey PRIMARY KEY (id),
+  constraint product_catalogs_one_per_user UNIQUE (user_id, environment),
+  constraint product_catalogs_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE,
+  constraint product_catalogs_environment_check CHECK ((environment = ANY (ARRAY['production'::text, 'sandbox'::text]))),
+  constraint product_catalogs_id_check CHECK ((id ~ '^[0-9]{1,19}$'::text)),
+  constraint product_catalogs_name_check CHECK ((name <> ''::text))
+);
+
+create table product_set_members (
+  catalog_id text collate "C" not null,
+  set_id text collate "C" not null,
+  product_key text collate "C" not null,
+  constraint product_set_members_pkey PRIMARY KEY (catalog_id, set_id, product_key)
+);
+
+create table product_sets (
+  catalog_id text collate "C" not null,
+  id text collate "C" not null,
+  name text not null,
+  description text,
+  type text collate "C" not null,
+  filters jsonb default '[]'::jsonb not null,
+  processing_status text collate "C" not null,
+  processed_key text collate "C",
+  created_at timestamp with time zone not null,
+  updated_at timestamp with time zone not null,
+  constraint product_sets_pkey PRIMARY KEY (catalog_id, id),
+  constraint product_sets_catalog_id_fkey FOREIGN KEY (catalog_id) REFERENCES product_catalogs(id) ON DELETE CASCADE,
+  constraint product_sets_check CHECK (((type = 'FILTERED'::text) = (jsonb_array_length(filters) > 0))),
+  constraint product_sets_check1 CHECK (((type = 'FILTERED'::text) OR (processing_status = 'DONE'::text))),
+  constraint product_sets_id_check CHECK ((id ~ '^[0-9]{1,19}$'::text)),
+  constraint product_sets_name_check CHECK ((name <> ''::text)),
+  constraint product_sets_processing_status_check CHECK ((processing_status = ANY (ARRAY['DONE'::text, 'PROCESSING'::text, 'FAILED'::text]))),
+  constraint product_sets_type_check CHECK ((type = ANY (ARRAY['MANUAL'::text, 'FILTERED'::text])))
+);
+
+create table products (
+  catalog_id text collate "C" not null,
+  id text collate "C" not null,
+  product_key text collate "C" not null,
+  title text not null,
+  description text not null,
+  availability text not null,
+  condition text not null,
+  price text not null,
+  price_amount bigint not null,
+  price_currency text collate "C" not null,
+  link text not null,
+  image_link text not null,
+  brand text,
+  gtin text,
+  mpn text,
+  mobile_link text,
+  additional_image_link text,
+  ext_product_category text,
+  product_type text,
+  inventory integer,
+  sale_price text,
+  sale_price_amount bigint,
+  sale_price_effective_date text,
+  item_group_id text collate "C",
+  gender text,
+  color text,
+  size text,
+  age_group text,
+  custom_label_0 text,
+  custom_label_1 text,
+  custom_label_2 text,
+  custom_label_3 text,
+  custom_label_4 text,
+  content_hash uuid not null,
+  images_changed boolean not null,
+  created_at timestamp with time zone not null,
+  updated_at timestamp with time zone not null,
+  constraint products_pkey PRIMARY KEY (catalog_id, id)
+) with (fillfactor=90);
+CREATE INDEX products_grouped ON products USING btree (catalog_id, item_group_id, product_key) WHERE (item_group_id IS NOT NULL);
+CREATE UNIQUE INDEX products_key ON products USING btree (catalog_id, product_key);
+CREATE INDEX products_ungrouped ON products USING btree (catalog_id, product_key) WHERE (item_group_id IS NULL);
+
 create table promotable_users (
   account_id text collate "C" not null,
   id text collate "C" not null,
@@ -752,6 +876,34 @@ create table replays (
 CREATE INDEX replays_created_at ON replays USING btree (created_at);
 CREATE INDEX replays_id ON replays USING btree (id);
 CREATE UNIQUE INDEX replays_in_progress ON replays USING btree (app_id, webhook_id) WHERE (state = ANY (ARRAY['pending'::text, 'running'::text]));
+
+create table scheduled_feeds (
+  catalog_id text collate "C" not null,
+  id text collate "C" not null,
+  feed_url text not null,
+  feed_format text collate "C" not null,
+  frequency text collate "C" not null,
+  repeat text collate "C",
+  start_time text collate "C" not null,
+  time_zone text not null,
+  etag text,
+  last_modified text,
+  created_at timestamp with time zone not null,
+  updated_at timestamp with time zone not null,
+  constraint scheduled_feeds_pkey PRIMARY KEY (catalog_id, id),
+  constraint scheduled_feeds_one_per_catalog UNIQUE (catalog_id),
+  constraint scheduled_feeds_catalog_id_fkey FOREIGN KEY (catalog_id) REFERENCES product_catalogs(id) ON DELETE CASCADE,
+  constraint scheduled_feeds_feed_format_check CHECK ((feed_format = ANY (ARRAY['CSV'::text, 'TSV'::text, 'XML'::text]))),
+  constraint scheduled_feeds_frequency_check CHECK ((frequency = ANY (ARRAY['HOURLY'::text, 'DAILY'::text, 'WEEKLY'::text]))),
+  constraint scheduled_feeds_id_check CHECK ((id ~ '^[0-9]{1,19}$'::text)),
+  constraint scheduled_feeds_repeat CHECK (
+CASE frequency
+    WHEN 'HOURLY'::text THEN (COALESCE(repeat, ''::text) = ANY (ARRAY['1'::text, '2'::text, '3'::text, '4'::text, '6'::text, '8'::text, '12'::text]))
+    WHEN 'WEEKLY'::text THEN (COALESCE(repeat, ''::text) = ANY (ARRAY['MONDAY'::text, 'TUESDAY'::text, 'WEDNESDAY'::text, 'THURSDAY'::text, 'FRIDAY'::text, 'SATURDAY'::text, 'SUNDAY'::text]))
+    ELSE (repeat IS NULL)
+END),
+  constraint scheduled_feeds_start_time_check CHECK ((start_time ~ '^[0-2][0-9]:[0-5][0-9]$'::text))
+);
 
 create table secret_key_check (
   id boolean default true not null,
