@@ -27,7 +27,14 @@ export function createListener(database: Database, log: Log = silentLog): Listen
   const stop = new AbortController()
   let connected = Promise.withResolvers<void>()
 
-  const listenTo = (target: pg.Client, channel: string) => target.query(`listen ${pg.escapeIdentifier(channel)}`)
+  /** One question at a time: the driver no longer queues them. */
+  let last: Promise<unknown> = Promise.resolve()
+  const ask = (target: pg.Client, text: string) => {
+    const answer = last.then(() => target.query(text))
+    last = answer.catch(() => {})
+    return answer
+  }
+  const listenTo = (target: pg.Client, channel: string) => ask(target, `listen ${pg.escapeIdentifier(channel)}`)
 
   async function connect() {
     // query_timeout: see PROBE_MS.
@@ -67,7 +74,7 @@ export function createListener(database: Database, log: Log = silentLog): Listen
           log.info('listening for notifications again')
           for (const act of reconnected) call(act)
         }
-        const probe = setInterval(() => next.query('select 1').catch(() => next.end().catch(() => {})), PROBE_MS)
+        const probe = setInterval(() => ask(next, 'select 1').catch(() => next.end().catch(() => {})), PROBE_MS)
         await lost
         clearInterval(probe)
         client = undefined
@@ -110,7 +117,7 @@ export function createListener(database: Database, log: Log = silentLog): Listen
     async ready() {
       await connected.promise
       // Queries of one connection run in order: when this one is answered, every LISTEN before it was.
-      await client?.query('select 1')
+      if (client) await ask(client, 'select 1')
     },
     async close() {
       closed = true
