@@ -39,24 +39,28 @@ export async function lockFileProblems(file: string, fix: boolean): Promise<stri
   return problems
 }
 
+const PLATFORM =
+  /(?:(android|darwin|freebsd|linux|openharmony|win32)-(arm64|x64|arm|ia32|ppc64|s390x)(?:-(musl|gnu|musleabihf|gnueabihf|eabi|msvc))?|(wasm32)-wasi)$/
+
 /** Names such as `@scope/cli-linux-x64-musl` say for which platform a package is; others are not made up. */
 function missingPlatforms({ packages }: Lock): [string, Entry][] {
   return Object.values(packages).flatMap((parent) =>
     Object.entries(parent.optionalDependencies ?? {}).flatMap(([name, version]): [string, Entry][] => {
-      const platform = /(android|darwin|freebsd|linux|win32)-(arm64|x64|arm|ia32)(?:-(musl))?$/.exec(name)
+      const platform = PLATFORM.exec(name)
       if (packages[`node_modules/${name}`] || !platform || !/^\d/.test(version)) return []
-      const [, os, cpu, libc] = platform
+      const [, os, cpu, abi, wasm] = platform
+      const libc = os === 'linux' && abi && (abi.startsWith('musl') ? 'musl' : 'glibc')
       return [
         [
           name,
           {
             version,
-            cpu: [cpu],
+            cpu: [cpu ?? wasm],
             ...(parent.dev ? { dev: true } : {}),
             ...(libc ? { libc: [libc] } : {}),
             license: parent.license,
             optional: true,
-            os: [os],
+            ...(os ? { os: [os] } : {}),
             engines: parent.engines
           }
         ]
