@@ -1,6 +1,7 @@
 /** The list of domains. Adding one is a line here. */
 import { createActivity } from './activity/index.ts'
 import { createCampaigns } from './campaigns/index.ts'
+import { createCatalog } from './catalog/index.ts'
 import type { Deps } from './deps.ts'
 import type { Domain } from './domain.ts'
 import type { FindAccountAccess } from './http/ads.ts'
@@ -16,7 +17,7 @@ export function createDomains(deps: Deps, work: DueWork): { domains: Domain[]; f
   const webhooks = createWebhooks(deps)
   const activity = createActivity(deps, webhooks)
   return {
-    domains: [identity, operator, webhooks, activity, campaigns],
+    domains: [identity, operator, webhooks, activity, createCatalog(deps), campaigns],
     findAccountAccess: campaigns.findAccountAccess
   }
 }

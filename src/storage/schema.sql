@@ -24,12 +24,14 @@ create table account_activity_subscriptions (
   app_id text collate "C" not null,
   webhook_id text collate "C" not null,
   user_id text collate "C" not null,
+  id text collate "C" not null,
   created_at timestamp with time zone not null,
   constraint account_activity_subscriptions_pkey PRIMARY KEY (app_id, webhook_id, user_id),
   constraint account_activity_subscriptions_app_id_fkey FOREIGN KEY (app_id) REFERENCES apps(id) ON DELETE CASCADE,
   constraint account_activity_subscriptions_app_id_webhook_id_fkey FOREIGN KEY (app_id, webhook_id) REFERENCES webhooks(app_id, id) ON DELETE CASCADE,
   constraint account_activity_subscriptions_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE
 );
+CREATE INDEX account_activity_subscriptions_id ON account_activity_subscriptions USING btree (id);
 CREATE INDEX account_activity_subscriptions_user ON account_activity_subscriptions USING btree (user_id, app_id);
 
 create table account_apps (

@@ -1,0 +1,248 @@
+import assert from 'node:assert/strict'
+import { readFile } from 'node:fs/promises'
+import path from 'node:path'
+import { after, test } from 'node:test'
+import { startApp } from '../../test/app.ts'
+import { codes, type Json } from '../../test/given-ads.ts'
+import { givenMerchant, givenProducts, type Merchant, product } from '../../test/given-catalog.ts'
+import { SET_TRANSITIONS } from './set-states.ts'
+
+const app = await startApp({ after }, { HERALD_PRODUCT_SET_AT_ONCE_MAX: '30', HERALD_LOG_LEVEL: 'silent' })
+const { db, pool } = app.deps.database
+
+const over = (value: string) => [{ attribute: 'price', operator: 'GREATER_THAN', value }]
+const filtered = (merchant: Merchant, filters: Json, name = 'set') =>
+  merchant.post('product_sets', { name, type: 'FILTERED', filters })
+const idsOf = async (merchant: Merchant, id: string) => (await merchant.get(`product_sets/${id}`)).data.product_ids
+
+for (const environment of ['production', 'sandbox'] as const) {
+  test(`${environment}: a filtered set is created, read and deleted, and echoes as documented`, async () => {
+    const merchant = await givenMerchant(app, { environment })
+    await givenProducts(merchant, [
+      product('cheap', { price: '100.00 USD' }),
+      product('dear', { price: '100.01 USD' }),
+      product('foreign', { price: '500.00 EUR' })
+    ])
+    const body = { name: 'over 100', description: 'above', type: 'FILTERED', filters: over('100.00 USD') }
+
+    const created = await merchant.post('product_sets', body)
+
+    const { id } = created.data
+    const set = { ...body, id, product_ids: ['dear'], processing_status: 'DONE' }
+    assert.deepEqual(created.body, {
+      request: { params: { ...body, product_catalog_id: merchant.catalogId } },
+      data: set
+    })
+    const params = { product_catalog_id: merchant.catalogId, id }
+    assert.deepEqual((await merchant.get(`product_sets/${id}`)).body, { request: { params }, data: set })
+    assert.deepEqual((await merchant.delete(`product_sets/${id}`)).body, {
+      request: { params },
+      data: { ...set, product_ids: [] }
+    })
+    assert.deepEqual(codes(await merchant.get(`product_sets/${id}`)), ['NOT_FOUND'])
+    assert.deepEqual(codes(await merchant.delete(`product_sets/${id}`)), ['NOT_FOUND'])
+  })
+
+  test(`${environment}: a manual set is created, changed and deleted`, async () => {
+    const merchant = await givenMerchant(app, { environment })
+    const [a, b, c] = await givenProducts(
+      merchant,
+      ['a', 'b', 'c'].map((id) => product(id))
+    )
+    const created = await merchant.post('product_sets', {
+      name: 'mine',
+      type: 'MANUAL',
+      product_keys: [a.product_key, b.product_key, a.product_key]
+    })
+    assert.equal(created.status, 200, JSON.stringify(created.body))
+    const { id } = created.data
+    assert.deepEqual(created.data, {
+      id,
+      name: 'mine',
+      description: null,
+      type: 'MANUAL',
+      filters: [],
+      product_ids: ['a', 'b'],
+      processing_status: 'DONE'
+    })
+
+    const update = { name: 'ours', description: 'picked', product_keys: [b.product_key, c.product_key] }
+    const updated = await merchant.put(`product_sets/${id}`, update)
+    assert.deepEqual(updated.body, {
+      request: { params: { ...update, product_catalog_id: merchant.catalogId, id } },
+      data: { ...created.data, name: 'ours', description: 'picked', product_ids: ['b', 'c'] }
+    })
+    const cleared = await merchant.put(`product_sets/${id}`, { description: '' })
+    assert.deepEqual([cleared.data.description, cleared.data.name], [null, 'ours'])
+
+    await merchant.remove('products', { product_keys: [b.product_key] })
+    assert.deepEqual(await idsOf(merchant, id), ['c'], 'a deleted product leaves its sets')
+    assert.deepEqual((await merchant.delete(`product_sets/${id}`)).data.product_ids, ['c'])
+  })
+
+  test(`${environment}: what is wrong with a set is said by code and parameter`, async () => {
+    const merchant = await givenMerchant(app, { environment })
+    const keys = (
+      await givenProducts(
+        merchant,
+        Array.from({ length: 51 }, (_, i) => product(`p${i}`))
+      )
+    ).map((result) => result.product_key)
+    const set = (more: Json) => ({ name: 'n', ...more })
+    const filters = over('1.00 USD')
+    const cases: [input: Json, expected: string[]][] = [
+      [{}, ['MISSING_PARAMETER name', 'MISSING_PARAMETER type']],
+      [{ name: '', type: 'MANUAL', product_keys: keys.slice(1, 2) }, ['INVALID_PARAMETER name']],
+      [set({ type: 'OTHER' }), ['INVALID_PARAMETER type']],
+      [set({ type: 'FILTERED' }), ['MISSING_PARAMETER filters']],
+      [set({ type: 'FILTERED', filters: [] }), ['MISSING_PARAMETER filters']],
+      [set({ type: 'MANUAL' }), ['MISSING_PARAMETER product_keys']],
+      [set({ type: 'MANUAL', product_keys: [] }), ['INVALID_PARAMETER product_keys']],
+      [set({ type: 'MANUAL', product_keys: keys }), ['INVALID_PARAMETER product_keys']],
+      [set({ type: 'MANUAL', product_keys: ['99'] }), ['INVALID_PARAMETER product_keys']],
+      [set({ type: 'FILTERED', filters, product_keys: keys.slice(1, 2) }), ['EXCLUSIVE_PARAMETERS']],
+      [set({ type: 'FILTERED', filters: Array(31).fill(filters[0]) }), ['INVALID_PARAMETER filters']],
+      [set({ type: 'FILTERED', filters: over('1.00') }), ['INVALID_PARAMETER filters']],
+      [
+        set({ type: 'FILTERED', filters: [{ attribute: 'title', operator: 'MATCH', value: 'x' }] }),
+        ['INVALID_PARAMETER filters']
+      ],
+      [
+        set({ type: 'FILTERED', filters: [{ attribute: 'price', operator: 'CONTAINS', value: '1.00 USD' }] }),
+        ['INVALID_PARAMETER filters']
+      ]
+    ]
+    for (const [input, expected] of cases) {
+      const answer = await merchant.post('product_sets', input)
+      assert.deepEqual([answer.status, codes(answer)], [400, expected], JSON.stringify(input).slice(0, 200))
+    }
+    assert.equal(
+      (await merchant.post('product_sets', set({ type: 'MANUAL', product_keys: keys.slice(1) }))).status,
+      200
+    )
+    assert.equal((await filtered(merchant, Array(30).fill(filters[0]))).status, 200)
+  })
+
+  test(`${environment}: "updating a FILTERED product set is not supported"`, async () => {
+    const merchant = await givenMerchant(app, { environment })
+    const { data } = await filtered(merchant, over('1.00 USD'))
+
+    const answer = await merchant.put(`product_sets/${data.id}`, { name: 'other' })
+
+    assert.deepEqual([answer.status, codes(answer)], [400, ['INVALID type']])
+  })
+}
+
+test('sets are listed with their first ids and their size, and their products by page', async () => {
+  const merchant = await givenMerchant(app)
+  await givenProducts(
+    merchant,
+    Array.from({ length: 5 }, (_, i) => product(`p${i}`))
+  )
+  const one = (await filtered(merchant, over('1.00 USD'), 'one')).data
+  const two = (await filtered(merchant, over('99.00 USD'), 'two')).data
+
+  const first = await merchant.get('product_sets', { count: 1 })
+  assert.deepEqual(first.data, [{ ...one, product_count: 5 }])
+  const second = await merchant.get('product_sets', { count: 1, cursor: first.body.next_cursor })
+  assert.deepEqual([second.data, second.body.next_cursor], [[{ ...two, product_count: 0 }], null])
+
+  const page = await merchant.get(`product_sets/${one.id}/products`, { count: 3 })
+  const rest = await merchant.get(`product_sets/${one.id}/products`, { count: 3, cursor: page.body.next_cursor })
+  assert.deepEqual(
+    [...page.data, ...rest.data].map((each) => each.id),
+    ['p0', 'p1', 'p2', 'p3', 'p4']
+  )
+})
+
+test('membership follows the products as they change', async () => {
+  const merchant = await givenMerchant(app)
+  const label = (operator: string) => [{ attribute: 'custom_label_0', operator, value: 'Summer' }]
+  const dear = (await filtered(merchant, over('50.00 USD'))).data.id
+  const summer = (await filtered(merchant, label('CONTAINS'))).data.id
+  const others = (await filtered(merchant, label('NOT_CONTAINS'))).data.id
+  const now = async () => [await idsOf(merchant, dear), await idsOf(merchant, summer), await idsOf(merchant, others)]
+
+  const [a] = await givenProducts(merchant, [product('a', { price: '60.00 USD' }), product('b')])
+  assert.deepEqual(await now(), [['a'], [], ['a', 'b']])
+  await givenProducts(merchant, [product('a'), product('b', { price: '51 USD', custom_label_0: 'late SUMMER' })])
+  assert.deepEqual(await now(), [['b'], ['b'], ['a']])
+  await merchant.remove('products', { product_keys: [a.product_key] })
+  assert.deepEqual(await now(), [['b'], ['b'], []])
+})
+
+/** Products straight into the table, as an import would leave them. */
+const givenRows = (merchant: Merchant, count: number) =>
+  pool.query(
+    `insert into products (catalog_id, product_key, id, title, description, availability, condition, price, price_amount,
+       price_currency, link, image_link, content_hash, images_changed, created_at, updated_at)
+     select $1, (2000000000000000000 + n)::text, 'row-' || n, 't', 'd', 'in stock', 'new', n || '.00 USD', n * 100, 'USD',
+       'https://a.example', 'https://a.example', md5(n::text)::uuid, true, now(), now()
+     from generate_series(1, $2::int) n`,
+    [merchant.catalogId, count]
+  )
+
+test('a set of a large catalog is PROCESSING until the background has computed it', async () => {
+  const merchant = await givenMerchant(app)
+  await givenRows(merchant, 60_000)
+
+  const { data } = await filtered(merchant, over('59990.00 USD'))
+  assert.deepEqual([data.processing_status, data.product_ids], ['PROCESSING', []])
+  await givenProducts(merchant, [product('meanwhile', { price: '70000.00 USD' })])
+  await app.drain()
+
+  const done = await merchant.get(`product_sets/${data.id}`)
+  assert.equal(done.data.processing_status, 'DONE')
+  const expected = Array.from({ length: 10 }, (_, i) => `row-${59_991 + i}`)
+  assert.deepEqual(done.data.product_ids.toSorted(), [...expected, 'meanwhile'].toSorted())
+})
+
+test('a very large set is answered whole, as a stream', async () => {
+  const merchant = await givenMerchant(app)
+  await givenRows(merchant, 25_000)
+  const { data } = await filtered(merchant, over('0.50 USD'), 'all "of" them')
+  await app.drain()
+
+  const { body } = await merchant.get(`product_sets/${data.id}`)
+
+  assert.deepEqual(body.request, { params: { product_catalog_id: merchant.catalogId, id: data.id } })
+  assert.equal(new Set(body.data.product_ids).size, 25_000)
+  assert.equal(body.data.product_ids[24_999], 'row-25000')
+  assert.deepEqual({ ...body.data, product_ids: [] }, { ...data, processing_status: 'DONE' })
+})
+
+test('a set that cannot be computed is FAILED in the end', async () => {
+  const merchant = await givenMerchant(app)
+  await givenRows(merchant, 31)
+  const { data } = await filtered(merchant, over('1.00 USD'))
+  await db
+    .updateTable('product_sets')
+    .set({ filters: JSON.stringify([{ attribute: 'price', operator: 'WORN', value: 'OUT' }]) })
+    .where('id', '=', data.id)
+    .execute()
+
+  for (let i = 0; i < 3; i++) {
+    await app.drain()
+    await app.deps.database.pool.query("update jobs set due_at = to_timestamp(0) where kind = 'catalog.product_set'")
+  }
+  await app.drain()
+
+  assert.equal((await merchant.get(`product_sets/${data.id}`)).data.processing_status, 'FAILED')
+})
+
+test('docs/states/product-set.md shows the table of the code', async () => {
+  const page = await readFile(path.resolve(import.meta.dirname, '../../docs/states/product-set.md'), 'utf8')
+  const rows = page
+    .split('\n')
+    .filter((line) => /^\| (none|DONE|PROCESSING|FAILED) /.test(line))
+    .map((line) =>
+      line
+        .split('|')
+        .slice(1, -1)
+        .map((cell) => cell.trim())
+    )
+  assert.deepEqual(
+    rows,
+    SET_TRANSITIONS.map(({ from, cause, to }) => [from, cause, to])
+  )
+})
