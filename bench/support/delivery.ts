@@ -4,10 +4,12 @@ import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { systemClock } from '../../src/clock.ts'
 import { createEgress } from '../../src/egress/index.ts'
 import { type Database, openDatabase } from '../../src/storage/db.ts'
 import { startEmbedded } from '../../src/storage/embedded.ts'
+import { groupCalls } from '../../src/storage/group-calls.ts'
 import { newId } from '../../src/storage/ids.ts'
 import { migrate } from '../../src/storage/migrate.ts'
 import { createAuthority, issueCertificate } from '../../src/tools/certificates.ts'
@@ -122,9 +124,9 @@ export const bodyOf = (n: number, acceptedAt = 0) =>
 export const wallNow = () => performance.timeOrigin + performance.now()
 
 /** Accepts events as the publishing endpoint does: the events and their deliveries in one transaction, then dispatch. */
-export async function accept({ database, engine }: Bench, items: { lane: LaneKey; n: number }[]) {
-  const acceptedAt = wallNow()
-  const bodies = items.map(({ n }) => bodyOf(n, acceptedAt))
+export async function accept({ database, engine }: Bench, items: { lane: LaneKey; n: number; acceptedAt?: number }[]) {
+  const now = wallNow()
+  const bodies = items.map(({ n, acceptedAt = now }) => bodyOf(n, acceptedAt))
   const ids = items.map(() => newId())
   const appended = await database.db.transaction().execute(async (tx) => {
     const deliveries = items.map(({ lane }, i) => ({
@@ -138,6 +140,30 @@ export async function accept({ database, engine }: Bench, items: { lane: LaneKey
   })
   engine.dispatch(appended)
   return appended.length
+}
+
+/** Offers single events at a steady rate, whether or not the ones before are done, and waits until all have arrived. */
+export async function offer(bench: Bench, lanes: LaneKey[], perSecond: number, seconds: number): Promise<number[]> {
+  const { engine, receiver } = bench
+  const call = groupCalls(async (items: { lane: LaneKey; n: number; acceptedAt: number }[]) => {
+    await accept(bench, items)
+    return items
+  })
+  receiver.reset()
+  const total = perSecond * seconds
+  const accepted: Promise<unknown>[] = []
+  const begun = performance.now()
+  for (let n = 0; n < total; ) {
+    const due = Math.min(total, Math.floor(((performance.now() - begun) / 1_000) * perSecond) + 1)
+    for (; n < due; n++) accepted.push(call({ lane: lanes[n % lanes.length]!, n, acceptedAt: wallNow() }))
+    await sleep(1)
+  }
+  await Promise.all(accepted)
+  for (const end = performance.now() + 30_000; performance.now() < end; await sleep(20)) {
+    const { latencies, received } = await receiver.report()
+    if (received === total) return latencies!
+  }
+  throw new Error(`${(await receiver.report()).received} of ${total} were received; ${JSON.stringify(engine.stats())}`)
 }
 
 export async function queueLength({ database }: Bench) {

@@ -65,9 +65,9 @@ export function openDatabase({ url, connectionsMax = 20, onIdleError }: Database
     application_name: 'herald'
   }
   const pool = new pg.Pool({ ...connection, max: connectionsMax, idleTimeoutMillis: 30_000 })
-  // A connection on its way out may still hear that the database stops; that is no news.
   // A connection lost between two queries of a transaction is told to its client alone; unheard, that ends the process.
   pool.on('connect', (client) => client.on('error', () => {}))
+  // A connection on its way out may still hear that the database stops; that is no news.
   pool.on('error', (error) => {
     if (!pool.ending) onIdleError?.(error)
   })
