@@ -2,6 +2,7 @@
 import { spawnSync } from 'node:child_process'
 import { readFile, writeFile } from 'node:fs/promises'
 import path from 'node:path'
+import { printEvents } from '../src/activity/events-page.ts'
 import { printConfiguration } from '../src/config.ts'
 import { wrongArrows } from './import-directions.ts'
 import { lockFileProblems } from './lock-file.ts'
@@ -29,6 +30,7 @@ const problems = [
   ...run('biome', bin('biome'), ['check', ...(fix ? ['--write'] : []), '--error-on-warnings', '.']),
   ...(await wrongArrows(path.join(root, 'src'))),
   ...(await upToDate('docs/configuration.md', printConfiguration())),
+  ...(await upToDate('docs/events.md', printEvents())),
   ...(await lockFileProblems(path.join(root, 'package-lock.json'), fix))
 ]
 for (const problem of problems) console.error(`✖ ${problem}`)

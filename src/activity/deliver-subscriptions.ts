@@ -31,6 +31,21 @@ export interface Meeting {
   subscription: FoundSubscription
 }
 
+/** Herald tells it by itself when a user takes back what they had allowed an app; nobody publishes it. */
+export const REVOKE_EVENT = 'oauth.revoke'
+export const REVOKE_SUBSCRIPTION: Omit<FoundSubscription, 'app_id'> = {
+  id: '',
+  event_type: REVOKE_EVENT,
+  event_type_given: REVOKE_EVENT,
+  user_id: null,
+  keyword: null,
+  direction: null,
+  filter: {},
+  tag: null,
+  webhook_id: null,
+  consent_user_id: null
+}
+
 const COLUMNS = sql.raw(
   ['app_id', 'id', 'event_type', 'event_type_given', 'user_id', 'keyword', 'direction', 'filter', 'tag', 'webhook_id']
     .concat('consent_user_id')
@@ -82,7 +97,16 @@ export async function meetings(db: Db, incoming: readonly Incoming[], appIds?: r
       met.push({ event: one.event, facet: one.facet, subscription })
     }
   }
-  return withConsent(db, met)
+  return [...(await withConsent(db, met)), ...incoming.flatMap((each) => revocation(each, appIds))]
+}
+
+/** Told to the app whose user it is, without a subscription. */
+function revocation({ event, facets }: Incoming, appIds: readonly string[] | undefined): Meeting[] {
+  const app_id = textOf(event.payload.app_id)
+  const [facet] = facets
+  if (event.event_type !== REVOKE_EVENT || app_id === undefined || !facet || appIds?.includes(app_id) === false)
+    return []
+  return [{ event, facet, subscription: { ...REVOKE_SUBSCRIPTION, app_id } }]
 }
 
 /** Private events never without the consent of their user, also in the moment between its end and that of the subscription. */

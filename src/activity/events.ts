@@ -309,6 +309,12 @@ async function announce(tx: Db, incoming: readonly Incoming[]) {
   await sql`select pg_notify(${EVENTS_CHANNEL}, message) from unnest(${messages}::text[]) as message`.execute(tx)
 }
 
+/** An event that Herald itself tells of, for open streams; webhooks are the caller's business. */
+export async function recordEvent(tx: Db, event: PublishedEvent, createdAt: string) {
+  await insertEvents(tx, [{ event, facets: [] }], createdAt)
+  await announce(tx, [{ event, facets: [] }])
+}
+
 /** Names are kept as long as the events they stand for. */
 export const forgetNamesJob = (retentionMs: number) =>
   defineJob('activity.forget_names', {

@@ -3,11 +3,12 @@ import { sql } from 'kysely'
 import type { Clock } from '../clock.ts'
 import { forbidden } from '../errors.ts'
 import { invalidBecause, invalidRequest, unsupportedAuthentication } from '../http/problems.ts'
+import { heldAuthorizations } from '../identity/index.ts'
 import { AuthenticationKinds, type Principal, permits } from '../identity/principal.ts'
 import { type Db, type Defaulted, violatedConstraint } from '../storage/db.ts'
 import { newId } from '../storage/ids.ts'
 import { getWebhook } from '../webhooks/index.ts'
-import { levelFor } from './consent.ts'
+import { consents, levelFor } from './consent.ts'
 import { type EventType, eventTypeNamed, unknownTypeMessage } from './event-types.ts'
 import { termOf } from './keywords.ts'
 
@@ -151,6 +152,18 @@ function checkConsent(type: EventType, userId: string | undefined, caller: Calle
   )
 }
 
+/** Subscriptions of one app wait for each other here, so that the quota holds; and for a revocation, which must see them. */
+export const lockSubscriptions = (tx: Db, appId: string) =>
+  sql`select pg_advisory_xact_lock(hashtextextended(${`subscriptions ${appId}`}, 0))`.execute(tx)
+
+/** The user may have changed their mind since the token was looked up. */
+async function refuseWithoutConsent(tx: Db, type: EventType, caller: Caller) {
+  if (type.visibility === 'public' || caller.kind === 'app') return
+  const pair = { app_id: caller.app.id, user_id: caller.user.id }
+  if (!consents(type, (await heldAuthorizations(tx, [pair]))(pair)))
+    throw forbidden('FORBIDDEN', 'The user has taken back what they had allowed this app.')
+}
+
 export async function createSubscription(
   { db, clock, perAppMax }: SubscriptionDeps,
   caller: Caller,
@@ -164,8 +177,8 @@ export async function createSubscription(
   const now = new Date(clock.now())
   const max = app.quotas.subscriptions ?? perAppMax
   return db.transaction().execute(async (tx) => {
-    // Subscriptions of one app wait for each other here, so that the quota holds.
-    await sql`select pg_advisory_xact_lock(hashtextextended(${`subscriptions ${app.id}`}, 0))`.execute(tx)
+    await lockSubscriptions(tx, app.id)
+    await refuseWithoutConsent(tx, type, caller)
     const total = await countSubscriptions(tx, app.id)
     const direction = input.filter.direction === undefined ? null : DIRECTIONS[input.filter.direction]
     const key = {

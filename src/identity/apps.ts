@@ -125,6 +125,14 @@ export const listApps = (db: Db, filter: { owner_user_id?: string } = {}) => {
 export const findApp = (db: Db, id: string) =>
   db.selectFrom('apps').select(PUBLIC_COLUMNS).where('id', '=', id).executeTakeFirst()
 
+/** Those of them that exist. */
+export const findApps = (db: Db, ids: readonly string[]) =>
+  db
+    .selectFrom('apps')
+    .select(PUBLIC_COLUMNS)
+    .where((eb) => eb('id', '=', eb.fn.any(eb.val(ids))))
+    .execute()
+
 export type App = NonNullable<Awaited<ReturnType<typeof findApp>>>
 
 export async function getApp(db: Db, id: string): Promise<App> {

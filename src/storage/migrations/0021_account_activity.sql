@@ -4,10 +4,13 @@ create table account_activity_subscriptions (
   app_id text collate "C" not null references apps (id) on delete cascade,
   webhook_id text collate "C" not null,
   user_id text collate "C" not null references users (id) on delete cascade,
+  -- For operators only: their lists are in its order.
+  id text collate "C" not null,
   created_at timestamptz not null,
   primary key (app_id, webhook_id, user_id),
   foreign key (app_id, webhook_id) references webhooks (app_id, id) on delete cascade
 );
+create index account_activity_subscriptions_id on account_activity_subscriptions (id);
 -- How an event finds them, and how a revocation does.
 create index account_activity_subscriptions_user on account_activity_subscriptions (user_id, app_id);
 
