@@ -206,6 +206,12 @@ export const settings = {
       10_000_000,
       'Activity subscriptions an app may have unless its own quota says otherwise.'
     ),
+    HERALD_ACCOUNT_ACTIVITY_PER_APP_MAX: whole(
+      5_000,
+      0,
+      10_000_000,
+      'Account activity subscriptions an app may have unless its quota `account_activity` says otherwise.'
+    ),
     HERALD_RULES_PER_APP_MAX: whole(
       25_000,
       0,

@@ -2,9 +2,14 @@
 import type { Deps } from '../deps.ts'
 import type { Domain } from '../domain.ts'
 import type { Webhooks } from '../webhooks/index.ts'
+import type { AccountActivityDeps } from './account-activity.ts'
+import { accountActivityProduct } from './account-activity-deliver.ts'
+import { accountActivityRoutes } from './account-activity-routes.ts'
 import { subscriptionDeliveries } from './deliver-subscriptions.ts'
 import { eventRoutes } from './event-routes.ts'
 import { forgetNamesJob, type Product, type PublishDeps } from './events.ts'
+import { operatorRoutes } from './operator-routes.ts'
+import { revokedJob } from './revocations.ts'
 import { createStreaming } from './streaming.ts'
 import { subscriptionRoutes } from './subscription-routes.ts'
 import type { SubscriptionDeps } from './subscriptions.ts'
@@ -12,19 +17,26 @@ import type { SubscriptionDeps } from './subscriptions.ts'
 export function createActivity(deps: Deps, { delivery }: Webhooks): Domain {
   const { database, clock, config } = deps
   const streaming = createStreaming(deps)
-  const products: Product[] = [subscriptionDeliveries, streaming.product]
+  const products: Product[] = [subscriptionDeliveries, accountActivityProduct(clock), streaming.product]
   const publishing: PublishDeps = { database, clock, delivery, products }
   const subscriptions: SubscriptionDeps = { db: database.db, clock, perAppMax: config.HERALD_SUBSCRIPTIONS_PER_APP_MAX }
-  deps.jobs.add(forgetNamesJob(config.HERALD_RECORDS_RETENTION))
+  const accountActivity: AccountActivityDeps = {
+    db: database.db,
+    clock,
+    perAppMax: config.HERALD_ACCOUNT_ACTIVITY_PER_APP_MAX
+  }
+  deps.jobs.add(forgetNamesJob(config.HERALD_RECORDS_RETENTION), revokedJob(delivery))
 
   return {
     name: 'activity',
     v2(app) {
       subscriptionRoutes(app, subscriptions)
+      accountActivityRoutes(app, accountActivity)
       streaming.v2(app)
     },
     admin(app) {
       eventRoutes(app, publishing)
+      operatorRoutes(app, database.db)
       streaming.admin(app)
     },
     start: streaming.start,
