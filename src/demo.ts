@@ -73,7 +73,8 @@ export async function createDemo(deps: Deps): Promise<DemoCredentials> {
     const { access_token } = await createOAuth2UserToken(tx, { ...ids, scopes: ALL_SCOPES, expiresIn: null }, now)
     const oauth1 = await createOAuth1AccessToken(tx, vault, { ...ids, permissions: 'read-write-directmessages' }, now)
     const admin_token = config.HERALD_ADMIN_TOKEN || (await createAdminToken(tx, { name: 'demo' }, now)).token
-    await allow(tx, { list: ALLOW_LISTS.catalogEarlyAccess, subject_kind: 'user', subject_id: user.id }, now)
+    for (const list of [ALLOW_LISTS.catalogEarlyAccess, ALLOW_LISTS.operators])
+      await allow(tx, { list, subject_kind: 'user', subject_id: user.id }, now)
     const production = await demoAccount(tx, 'production', user.id, now)
     const sandbox = await demoAccount(tx, 'sandbox', user.id, now)
     const credentials: DemoCredentials = {
@@ -103,9 +104,26 @@ export async function createDemo(deps: Deps): Promise<DemoCredentials> {
   })
 }
 
+/** What a fresh sandbox account owns, and frequency caps, which need a feature that production accounts cannot ask for. */
+const DEMO_FEATURES = [
+  'ALLOW_SKIPPABLE_VIDEOS_FOR_PREROLL_VIEWS_OBJECTIVE',
+  'AWARENESS_OBJECTIVE',
+  'CPI_CHARGING',
+  'EVENT_TARGETING',
+  'INSTALLED_APP_CATEGORY_TARGETING',
+  'MOBILE_CONVERSION_TRANSACTION_VALUE',
+  'OPTIMIZED_ACTION_BIDDING',
+  'REACH_FREQUENCY_CAP',
+  'VIDEO_APP_DOWNLOAD_CARD'
+]
+
 /** What no call of the documents can create is there as well, on both listeners, so that everything can be tried at once. */
 async function demoAccount(tx: Tx, environment: Environment, ownerUserId: string, now: Date) {
-  const account = await createAccount(tx, { environment, ownerUserId, name: `Demo ${environment}`, samples: true }, now)
+  const account = await createAccount(
+    tx,
+    { environment, ownerUserId, name: `Demo ${environment}`, samples: true, features: DEMO_FEATURES },
+    now
+  )
   await allow(tx, { list: ALLOW_LISTS.accountHistory, subject_kind: 'account', subject_id: account.id }, now)
   const instrument = await createFundingInstrument(
     tx,
