@@ -8,7 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { systemClock } from '../../src/clock.ts'
 import { createEgress } from '../../src/egress/index.ts'
 import { type Database, openDatabase } from '../../src/storage/db.ts'
-import { startEmbedded } from '../../src/storage/embedded.ts'
+import { removeEmbedded, startEmbedded } from '../../src/storage/embedded.ts'
 import { groupCalls } from '../../src/storage/group-calls.ts'
 import { newId } from '../../src/storage/ids.ts'
 import { migrate } from '../../src/storage/migrate.ts'
@@ -102,6 +102,7 @@ export async function setUp({ webhooks: count, config, slowMs = 10_000 }: SetUp)
       child.disconnect()
       await database.close()
       await server.stop()
+      await removeEmbedded(dataDir)
       await rm(dataDir, { recursive: true, force: true })
     }
   }

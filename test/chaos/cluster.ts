@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Database, openDatabase } from '../../src/storage/db.ts'
-import { startEmbedded } from '../../src/storage/embedded.ts'
+import { removeEmbedded, startEmbedded } from '../../src/storage/embedded.ts'
 import { migrate } from '../../src/storage/migrate.ts'
 import type { DeliveryConfig } from '../../src/webhooks/deliver-config.ts'
 import type { LaneKey } from '../../src/webhooks/log.ts'
@@ -38,12 +38,22 @@ export class Cluster {
   #server!: Awaited<ReturnType<typeof startEmbedded>>
   #dataDir = ''
   #started = 0
+  #stopped: Promise<void> | undefined
 
   constructor(options: ClusterOptions) {
     this.options = options
   }
 
   async start() {
+    try {
+      await this.#start()
+    } catch (error) {
+      await this.stop()
+      throw error
+    }
+  }
+
+  async #start() {
     this.#dataDir = await mkdtemp(path.join(tmpdir(), 'herald-chaos-'))
     this.#server = await startEmbedded({ dataDir: this.#dataDir })
     await migrate({ connectionString: this.#server.url })
@@ -78,14 +88,13 @@ export class Cluster {
   }
 
   killNode(index: number, perSecond: number) {
-    return this.fault(`SIGKILL of node ${this.nodes[index]!.name}, and a new one a second later`, async () => {
+    const { name } = this.nodes[index]!
+    return this.fault(`SIGKILL of node ${name}, and a new one`, async () => {
       await this.nodes[index]!.kill()
-      await sleep(1_000)
-      const next = await this.addNode(this.nodes[index]!.name)
+      // Lanes of the dead wait for the end of its lease.
+      const [next] = await Promise.all([this.addNode(name), sleep(this.options.config.leaseMs)])
       this.nodes[index] = next
       next.publish(perSecond)
-      // Lanes of the dead wait for the end of its lease.
-      await sleep(this.options.config.leaseMs)
     })
   }
 
@@ -152,11 +161,17 @@ export class Cluster {
     }
   }
 
-  async stop() {
+  stop() {
+    this.#stopped ??= this.#stop()
+    return this.#stopped
+  }
+
+  async #stop() {
     await Promise.all(this.nodes.map((node) => node.stop()))
     await this.receiver?.close()
     await this.database?.close()
     await this.#server?.stop()
+    await removeEmbedded(this.#dataDir)
     await rm(this.#dataDir, { recursive: true, force: true })
   }
 }
