@@ -252,7 +252,7 @@ export const settings = {
     ),
     HERALD_STREAM_BACKLOG_MAX: whole(
       50_000,
-      1,
+      250,
       10_000_000,
       'Events that one reader of a stream may be behind; one that falls behind further is disconnected.'
     ),

@@ -6,10 +6,9 @@ import { notFound } from '../../errors.ts'
 import { invalidRequest } from '../../http/problems.ts'
 import { Data, Id } from '../../http/v2.ts'
 import type { Db } from '../../storage/db.ts'
-import { isProtected } from '../deliver-subscriptions.ts'
 import { Post } from '../event-types.ts'
-import { findEvent } from '../events.ts'
-import { facetsOf, type PublishedEvent } from '../facets.ts'
+import { findEvent, incomingAgain } from '../events.ts'
+import type { PublishedEvent } from '../facets.ts'
 import { explain, parseRule } from '../rules/index.ts'
 import { matchPosts, viewOf } from './matching.ts'
 import type { RuleSet } from './rule-set.ts'
@@ -41,8 +40,8 @@ export async function explainRule({ db }: ExplainDeps, ruleId: string, eventId: 
   if (event.event_type !== 'post.create')
     reasons.push(`Rules match posts; this event is ${event.event_type}, and only post.create is looked at.`)
   const explanation = event.event_type === 'post.create' ? explainPost(rule.value, event) : undefined
-  if (await isAuthorProtected(db, event))
-    reasons.push('The author is a protected account; its posts are never delivered.')
+  const [incoming] = await incomingAgain(db, [event])
+  if (incoming?.protectedAuthor) reasons.push('The author is a protected account; its posts are never delivered.')
   if (event.created_at < rule.created_at)
     reasons.push(`The rule was added at ${rule.created_at}, after the event was published at ${event.created_at}.`)
   if (explanation && !explanation.matched) reasons.push('The post does not match the rule; see `failed`.')
@@ -66,14 +65,6 @@ function explainPost(value: string, event: Pick<PublishedEvent, 'payload' | 'inc
   return parsed.ok ? explain(parsed.rule, viewOf(event)) : undefined
 }
 
-async function isAuthorProtected(db: Db, event: PublishedEvent) {
-  const [facet] = facetsOf(event)
-  if (facet && isProtected(event, facet)) return true
-  const { rows } = await sql`
-    select 1 from users where id = ${(event.payload.author_id as string | undefined) ?? null} and protected`.execute(db)
-  return rows.length > 0
-}
-
 async function destinationsOf(db: Db, appId: string) {
   const { rows: links } = await sql<{ webhook_id: string; valid: boolean }>`
     select l.webhook_id, w.valid from filtered_links l join webhooks w on w.app_id = l.app_id and w.id = l.webhook_id
@@ -92,7 +83,7 @@ export interface Trial {
 }
 
 /** A post that was never published, against one rule or all rules of an app. */
-export async function tryRules({ db, ruleSet }: ExplainDeps, { value, app_id, post, includes }: Trial) {
+export async function tryRules({ ruleSet }: ExplainDeps, { value, app_id, post, includes }: Trial) {
   if ((value === undefined) === (app_id === undefined))
     throw invalidRequest({ message: 'Exactly one is expected: `value` (a rule) or `app_id` (all its rules)' })
   if (value !== undefined) {
@@ -110,7 +101,7 @@ export async function tryRules({ db, ruleSet }: ExplainDeps, { value, app_id, po
   }
   await ruleSet.ready()
   await ruleSet.refresh()
-  const [match] = await matchPosts(db, ruleSet, [{ event, facets: facetsOf(event) }])
+  const [match] = await matchPosts(ruleSet, [{ event, facets: [] }])
   const rules = match?.byApp.get(app_id!) ?? []
   return {
     valid: true,

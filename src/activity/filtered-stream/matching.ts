@@ -1,11 +1,11 @@
 /** Posts that match somebody's rules, and what is sent of them. The same on webhooks and streams. */
-import { sql } from 'kysely'
 import type { Db } from '../../storage/db.ts'
 import type { NewDelivery } from '../../webhooks/index.ts'
 import { isProtected } from '../deliver-subscriptions.ts'
 import type { Incoming } from '../events.ts'
 import type { PublishedEvent } from '../facets.ts'
-import { embeddingScore, PostView, type RawPost } from '../rules/index.ts'
+import { objectsIn, unwrapped } from '../legacy.ts'
+import { embeddingScore, type Includes, PostView, type RawPost } from '../rules/index.ts'
 import { findLinks } from './links.ts'
 import { projectPost, type Selection } from './post-fields.ts'
 import type { Matched, RuleSet } from './rule-set.ts'
@@ -17,34 +17,37 @@ export interface PostMatch {
   byApp: ReadonlyMap<string, readonly Matched[]>
 }
 
-export const viewOf = ({ payload, includes }: Pick<PublishedEvent, 'payload' | 'includes'>) =>
-  new PostView(payload as unknown as RawPost, (includes ?? undefined) as never)
+/** As rules read it: users flat, however they came. */
+export function viewOf({ payload, includes }: Pick<PublishedEvent, 'payload' | 'includes'>): PostView {
+  const flat = includes?.users ? { ...includes, users: objectsIn(includes.users).map(unwrapped) } : includes
+  return new PostView(payload as unknown as RawPost, (flat ?? undefined) as Includes | undefined)
+}
 
 /** Public posts only: those of protected accounts are never delivered. */
-export async function matchPosts(db: Db, ruleSet: RuleSet, incoming: readonly Incoming[]): Promise<PostMatch[]> {
+export async function matchPosts(ruleSet: RuleSet, incoming: readonly Incoming[]): Promise<PostMatch[]> {
   const posts = incoming.filter(
-    ({ event, facets }) => event.event_type === 'post.create' && facets[0] && !isProtected(event, facets[0])
+    ({ event, protectedAuthor }) =>
+      event.event_type === 'post.create' && !(protectedAuthor ?? isProtected(event, event))
   )
   if (posts.length === 0) return []
   await ruleSet.ready()
   if (ruleSet.size === 0) return []
-  const matches = posts.flatMap(({ event }): PostMatch[] => {
-    const post = viewOf(event)
-    const byApp = ruleSet.match(post)
+  return posts.flatMap(({ event }): PostMatch[] => {
+    const { post, byApp } = match(ruleSet, event)
     return byApp.size > 0 ? [{ event, post, byApp }] : []
   })
-  return withoutProtected(db, matches)
 }
 
-/** An account may be known as protected here, although the publisher did not say so. */
-async function withoutProtected(db: Db, matches: PostMatch[]): Promise<PostMatch[]> {
-  if (matches.length === 0) return matches
-  const authors = [...new Set(matches.map(({ event }) => event.payload.author_id as string))]
-  const { rows } = await sql<{ id: string }>`
-    select id from users where id = any(${authors}::text[]) and protected`.execute(db)
-  if (rows.length === 0) return matches
-  const hidden = new Set(rows.map(({ id }) => id))
-  return matches.filter(({ event }) => !hidden.has(event.payload.author_id as string))
+/** Publishers may send anything beside the text. What makes no sense must not keep a post from being published. */
+function match(ruleSet: RuleSet, event: PublishedEvent) {
+  try {
+    const post = viewOf(event)
+    return { post, byApp: ruleSet.match(post) }
+  } catch {
+    const { id, text, author_id } = event.payload
+    const post = viewOf({ payload: { id, text, author_id }, includes: null })
+    return { post, byApp: ruleSet.match(post) }
+  }
 }
 
 export function matchedPost({ event, post }: PostMatch, rules: readonly Matched[], selection: Selection): string {
@@ -62,7 +65,7 @@ export function matchedPost({ event, post }: PostMatch, rules: readonly Matched[
 export const filteredStreamDeliveries =
   (ruleSet: RuleSet) =>
   async (tx: Db, incoming: readonly Incoming[]): Promise<NewDelivery[]> => {
-    const matches = await matchPosts(tx, ruleSet, incoming)
+    const matches = await matchPosts(ruleSet, incoming)
     if (matches.length === 0) return []
     const links = await findLinks(tx, [...new Set(matches.flatMap(({ byApp }) => [...byApp.keys()]))])
     return matches.flatMap((match) =>

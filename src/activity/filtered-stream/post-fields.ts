@@ -2,6 +2,7 @@
 import { Type } from 'typebox'
 import { Fields } from '../../http/v2.ts'
 import type { PublishedEvent } from '../facets.ts'
+import { isObject, objectsIn, unwrapped } from '../legacy.ts'
 
 const TWEET_FIELDS = [
   'article',
@@ -193,14 +194,14 @@ export function projectPost({ payload, includes }: Pick<PublishedEvent, 'payload
   const { fields, expansions } = selection
   const data = pick(withHistory(payload), fields['tweet.fields'])
   if (expansions.size === 0 || !includes) return { data }
-  const wanted = reached(payload, includes.tweets ?? [], expansions)
+  const wanted = reached(payload, objectsIn(includes.tweets), expansions)
   const included = {
     users: among(
-      includes.users,
+      objectsIn(includes.users).map(unwrapped),
       fields['user.fields'],
       (user) => wanted.has(user.id) || wanted.has(`@${user.username}`)
     ),
-    tweets: among(includes.tweets?.map(withHistory), fields['tweet.fields'], (post) => wanted.has(post.id)),
+    tweets: among(objectsIn(includes.tweets).map(withHistory), fields['tweet.fields'], (post) => wanted.has(post.id)),
     media: among(includes.media, fields['media.fields'], (media) => wanted.has(media.media_key)),
     polls: among(includes.polls, fields['poll.fields'], (poll) => wanted.has(poll.id)),
     places: among(includes.places, fields['place.fields'], (place) => wanted.has(place.id))
@@ -210,18 +211,20 @@ export function projectPost({ payload, includes }: Pick<PublishedEvent, 'payload
 }
 
 function among(things: unknown, fields: readonly string[], isWanted: (thing: Thing) => boolean): Thing[] {
-  return Array.isArray(things) ? (things as Thing[]).filter(isWanted).map((thing) => pick(thing, fields)) : []
+  return objectsIn(things)
+    .filter(isWanted)
+    .map((thing) => pick(thing, fields))
 }
 
-const listOf = (value: unknown): Thing[] => (Array.isArray(value) ? value : [])
-const objectOf = (value: unknown): Thing => (value !== null && typeof value === 'object' ? (value as Thing) : {})
+const listOf = (value: unknown): unknown[] => (Array.isArray(value) ? value : [])
+const objectOf = (value: unknown): Thing => (isObject(value) ? value : {})
 
 /** Ids, keys and @names that the expansions lead to. */
 function reached(post: Thing, tweets: readonly Thing[], expansions: ReadonlySet<Expansion>): Set<unknown> {
   const attachments = objectOf(post.attachments)
   const article = objectOf(post.article)
-  const mentions = (entities: unknown) => listOf(objectOf(entities).mentions).map(({ username }) => `@${username}`)
-  const referenced = listOf(post.referenced_tweets).map(({ id }) => id)
+  const mentions = (entities: unknown) => objectsIn(objectOf(entities).mentions).map(({ username }) => `@${username}`)
+  const referenced = objectsIn(post.referenced_tweets).map(({ id }) => id)
   const referencedPosts = () => tweets.filter(({ id }) => referenced.includes(id))
   const leads: Record<Expansion, () => unknown[]> = {
     'article.cover_media': () => [article.cover_media],

@@ -40,8 +40,10 @@ export class StreamConnection {
   readonly appId: string
   readonly endpoint: StreamEndpoint
   readonly selection: Selection
-  /** Resolves with the reason once nothing can be sent any more. */
-  readonly closed: Promise<DisconnectReason>
+  /** Resolves with the reason once nothing more will be sent. */
+  readonly over: Promise<DisconnectReason>
+  /** Resolves when the socket is gone, too. */
+  readonly closed: Promise<void>
   readonly #options: ConnectionOptions
   readonly #response: ServerResponse
   readonly #limits: StreamLimits
@@ -51,6 +53,7 @@ export class StreamConnection {
   #catchingUp = false
   #caughtUpMs = 0
   #reason: DisconnectReason | undefined
+  readonly #end: (reason: DisconnectReason) => void
   #lastWriteMs = performance.now()
   #lastProgressMs = performance.now()
   #flushedBytes = 0
@@ -64,12 +67,18 @@ export class StreamConnection {
     this.#options = options
     this.#response = response
     this.#limits = options.limits
-    const { promise, resolve } = Promise.withResolvers<DisconnectReason>()
-    this.closed = promise
-    const close = () => {
-      this.#reason ??= 'client_disconnect'
+    const over = Promise.withResolvers<DisconnectReason>()
+    const closed = Promise.withResolvers<void>()
+    this.over = over.promise
+    this.closed = closed.promise
+    this.#end = (reason) => {
+      this.#reason ??= reason
       this.#backlog.clear()
-      resolve(this.#reason)
+      over.resolve(this.#reason)
+    }
+    const close = () => {
+      this.#end('client_disconnect')
+      closed.resolve()
     }
     response.on('error', () => {})
     response.once('close', close)
@@ -144,7 +153,7 @@ export class StreamConnection {
     if (this.ended || !this.#response.writableNeedDrain) return
     const drained = Promise.withResolvers<void>()
     this.#response.once('drain', drained.resolve)
-    await Promise.race([drained.promise, this.closed])
+    await Promise.race([drained.promise, this.over])
     this.#response.off('drain', drained.resolve)
   }
 
@@ -169,8 +178,7 @@ export class StreamConnection {
   /** The last line says why; without a problem the stream simply ends. */
   disconnect(reason: DisconnectReason, problem?: Problem) {
     if (this.ended) return
-    this.#reason = reason
-    this.#backlog.clear()
+    this.#end(reason)
     if (problem) this.#response.write(`${JSON.stringify({ errors: [problem] })}\r\n`)
     this.#response.end()
     const linger = setTimeout(() => this.#response.destroy(), LINGER_MS).unref()

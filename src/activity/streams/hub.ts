@@ -7,12 +7,12 @@ import type { Clock } from '../../clock.ts'
 import { type Database, isDatabaseAway } from '../../storage/db.ts'
 import type { Listener } from '../../storage/listen.ts'
 import type { Log } from '../../storage/log.ts'
-import { EVENTS_CHANNEL } from '../events.ts'
+import { EVENTS_CHANNEL, incomingAgain } from '../events.ts'
 import type { RuleSet } from '../filtered-stream/rule-set.ts'
 import type { StreamConnection } from './connection.ts'
 import { linesFor } from './lines.ts'
 import { RecentIds } from './recent-ids.ts'
-import { asIncoming, type EventRange, eventPages, readEvents, type StoredEvent } from './stored-events.ts'
+import { type EventRange, eventPages, type PastEvent, readEvents } from './stored-events.ts'
 
 const BATCH_EVENTS = 250
 /** Events become visible in another order than that of their times; this much is looked through twice. */
@@ -107,14 +107,14 @@ export function createHub({ database, listener, clock, log, ruleSet, onOverrun }
     }
   }
 
-  async function deliver(events: readonly StoredEvent[]) {
+  async function deliver(events: readonly PastEvent[]) {
     if (events.length === 0) return
-    const lines = await linesFor(db, ruleSet, await asIncoming(db, events), [...open.values()])
+    const lines = await linesFor(db, ruleSet, await incomingAgain(db, events), [...open.values()])
     for (const { connection, eventId, text } of lines) connection.offer(eventId, text)
   }
 
-  async function linesOfOne(connection: StreamConnection, events: readonly StoredEvent[]) {
-    return linesFor(db, ruleSet, await asIncoming(db, events), [connection])
+  async function linesOfOne(connection: StreamConnection, events: readonly PastEvent[]) {
+    return linesFor(db, ruleSet, await incomingAgain(db, events), [connection])
   }
 
   return {

@@ -61,6 +61,8 @@ export function createStreams(deps: StreamDeps): Streams {
   }
   /** Live streams and recoveries. */
   const connections = new Map<string, { connection: StreamConnection; request: StreamRequest; tokenKey: string }>()
+  /** Those whose clients may still be reading the last lines, as well. */
+  const sockets = new Set<StreamConnection>()
   let stopping = false
   let ticking: NodeJS.Timeout | undefined
   let stops: (() => void)[] | undefined
@@ -150,7 +152,9 @@ export function createStreams(deps: StreamDeps): Streams {
     connections.set(id, { connection, request, tokenKey: tokenKey(token) })
     if (!request.recovery) hub.add(connection)
     ticking ??= setInterval(tick, Math.min(1_000, limits.keepAliveMs / 4)).unref()
-    void connection.closed.then((reason) => {
+    sockets.add(connection)
+    void connection.closed.then(() => sockets.delete(connection))
+    void connection.over.then((reason) => {
       connections.delete(id)
       hub.remove(connection)
       registration.close(request.appId, id, reason)
@@ -198,11 +202,10 @@ export function createStreams(deps: StreamDeps): Streams {
     async stop() {
       stopping = true
       endForStop()
-      const open = [...connections.values()].map(({ connection }) => connection)
       const overdue = setTimeout(() => {
-        for (const connection of open) connection.destroy()
+        for (const connection of sockets) connection.destroy()
       }, STOP_MS)
-      await Promise.all(open.map(({ closed }) => closed))
+      await Promise.all([...sockets].map(({ closed }) => closed))
       clearTimeout(overdue)
       await registration.stop()
       hub.stop()

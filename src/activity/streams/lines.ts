@@ -1,7 +1,7 @@
 /** What each open stream gets because of some events. */
 import type { Db } from '../../storage/db.ts'
 import { meetings } from '../deliver-subscriptions.ts'
-import { activityEnvelope } from '../envelope.ts'
+import { activityText } from '../envelope.ts'
 import type { Incoming } from '../events.ts'
 import { matchedPost, matchPosts } from '../filtered-stream/matching.ts'
 import type { RuleSet } from '../filtered-stream/rule-set.ts'
@@ -35,7 +35,7 @@ export async function linesFor(
 ): Promise<Line[]> {
   const lines = [
     ...(await activityLines(db, incoming, byApp(connections, 'activity_stream'))),
-    ...(await filteredLines(db, ruleSet, incoming, byApp(connections, 'filtered_stream')))
+    ...(await filteredLines(ruleSet, incoming, byApp(connections, 'filtered_stream')))
   ]
   const order = new Map(incoming.map(({ event }, at) => [event.id, at]))
   return lines.sort((a, b) => order.get(a.eventId)! - order.get(b.eventId)!)
@@ -48,20 +48,23 @@ async function activityLines(
 ): Promise<Line[]> {
   if (streams.size === 0 || incoming.length === 0) return []
   const found = await meetings(db, incoming, [...streams.keys()])
+  const texts = new Map<string, ReturnType<typeof activityText>>()
   return found.flatMap(({ event, facet, subscription }) => {
-    const text = JSON.stringify(activityEnvelope(event, facet.event_type, subscription))
+    const key = `${event.id} ${facet.event_type}`
+    const textFor = texts.get(key) ?? activityText(event, facet.event_type)
+    texts.set(key, textFor)
+    const text = textFor(subscription)
     return streams.get(subscription.app_id)!.map((connection) => ({ connection, eventId: event.id, text }))
   })
 }
 
 async function filteredLines(
-  db: Db,
   ruleSet: RuleSet,
   incoming: readonly Incoming[],
   streams: Map<string, StreamConnection[]>
 ): Promise<Line[]> {
   if (streams.size === 0) return []
-  const matches = await matchPosts(db, ruleSet, incoming)
+  const matches = await matchPosts(ruleSet, incoming)
   return matches.flatMap((match) =>
     [...match.byApp].flatMap(([appId, rules]) => {
       const texts = new Map<string, string>()

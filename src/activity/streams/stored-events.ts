@@ -2,50 +2,32 @@
 import { CompiledQuery, sql } from 'kysely'
 import { isoTime } from '../../clock.ts'
 import type { Db } from '../../storage/db.ts'
-import type { Incoming } from '../events.ts'
-import { facetsOf, type PublishedEvent } from '../facets.ts'
-
-export interface StoredEvent extends PublishedEvent {
-  created_at: string
-}
-
-interface Row {
-  id: string
-  event_type: string
-  user_id: string | null
-  payload: string
-  includes: string | null
-  occurred_at: string
-  created_at: string
-}
+import { eventFrom, type StoredEvent } from '../events.ts'
+import type { PublishedEvent } from '../facets.ts'
 
 const COLUMNS = 'id, event_type, user_id, payload, includes, occurred_at, created_at'
 /** An event that was just announced was published about now, so that few partitions need to be searched. */
 const ABOUT_MS = 3_600_000
 
-const stored = (row: Row): StoredEvent => ({
-  ...row,
-  payload: JSON.parse(row.payload),
-  includes: row.includes === null ? null : JSON.parse(row.includes)
-})
+export type PastEvent = PublishedEvent & { created_at: string }
 
 /** In the order of the ids. What is no longer kept is left out. */
-export async function readEvents(db: Db, ids: readonly string[], nowMs: number): Promise<StoredEvent[]> {
+export async function readEvents(db: Db, ids: readonly string[], nowMs: number): Promise<PastEvent[]> {
   const about = `select ${COLUMNS} from events where id = any($1) and created_at between $2 and $3`
-  const { rows } = await db.executeQuery<Row>(
+  const { rows } = await db.executeQuery<StoredEvent>(
     CompiledQuery.raw(about, [ids, isoTime(nowMs - ABOUT_MS), isoTime(nowMs + ABOUT_MS)])
   )
   const found = new Map(rows.map((row) => [row.id, row]))
   const elsewhere = ids.filter((id) => !found.has(id))
   if (elsewhere.length > 0) {
-    const anywhere = await db.executeQuery<Row>(
+    const anywhere = await db.executeQuery<StoredEvent>(
       CompiledQuery.raw(`select ${COLUMNS} from events where id = any($1)`, [elsewhere])
     )
     for (const row of anywhere.rows) found.set(row.id, row)
   }
   return ids.flatMap((id) => {
     const row = found.get(id)
-    return row ? [stored(row)] : []
+    return row ? [eventFrom(row)] : []
   })
 }
 
@@ -64,14 +46,14 @@ const SLICE_MAX_MS = 900_000
 const AHEAD_MS = 60_000
 
 /** Oldest first, a page at a time; the range is cut into slices, so that no query sorts more than it needs to. */
-export async function* eventPages(db: Db, range: EventRange, nowMs: number): AsyncGenerator<StoredEvent[]> {
+export async function* eventPages(db: Db, range: EventRange, nowMs: number): AsyncGenerator<PastEvent[]> {
   const { fromMs, eventType } = range
   const toMs = range.toMs ?? nowMs + AHEAD_MS
   let sliceMs = SLICE_FIRST_MS
   for (let startMs = fromMs; startMs < toMs; ) {
     const endMs = Math.min(startMs + sliceMs, toMs)
     let read = 0
-    for (let last: StoredEvent | undefined; ; ) {
+    for (let last: PastEvent | undefined; ; ) {
       const page = await readPage(db, { startMs, endMs, eventType, last })
       read += page.length
       if (page.length > 0) yield page
@@ -88,29 +70,15 @@ interface PageBounds {
   startMs: number
   endMs: number
   eventType: string | undefined
-  last: StoredEvent | undefined
+  last: PastEvent | undefined
 }
 
-async function readPage(db: Db, { startMs, endMs, eventType, last }: PageBounds): Promise<StoredEvent[]> {
-  const { rows } = await sql<Row>`
+async function readPage(db: Db, { startMs, endMs, eventType, last }: PageBounds): Promise<PastEvent[]> {
+  const { rows } = await sql<StoredEvent>`
     select ${sql.raw(COLUMNS)} from events
     where created_at >= ${last?.created_at ?? isoTime(startMs)} and created_at < ${isoTime(endMs)}
       ${last ? sql`and (created_at, id) > (${last.created_at}, ${last.id})` : sql``}
       ${eventType === undefined ? sql`` : sql`and event_type = ${eventType}`}
     order by created_at, id limit ${sql.lit(PAGE_EVENTS)}`.execute(db)
-  return rows.map(stored)
-}
-
-/** What the events meant to whom when they were published: a facet that had been told on its own before is left out. */
-export async function asIncoming(db: Db, events: readonly PublishedEvent[]): Promise<Incoming[]> {
-  const incoming = events.map((event) => ({ event, facets: facetsOf(event) }))
-  const names = incoming.flatMap(({ facets }) => facets.slice(1).flatMap(({ name }) => name ?? []))
-  if (names.length === 0) return incoming
-  const { rows } = await sql<{ name: string; event_id: string }>`
-    select name, event_id from published_names where name = any(${names}::text[])`.execute(db)
-  const holder = new Map(rows.map((row) => [row.name, row.event_id]))
-  return incoming.map(({ event, facets }) => ({
-    event,
-    facets: facets.filter(({ name }, at) => at === 0 || name === null || (holder.get(name) ?? event.id) === event.id)
-  }))
+  return rows.map(eventFrom)
 }

@@ -1,0 +1,237 @@
+/** Streams when something is wrong: readers that do not read, nodes that die or stop, connections that are lost. */
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { startApp, type TestApp } from '../../../test/app.ts'
+import { type GivenApp, givenApp } from '../../../test/given.ts'
+import { openStream, type StreamClient } from '../../../test/stream.ts'
+import { newId } from '../../storage/ids.ts'
+
+const a = await startApp({ after }, { HERALD_STREAM_KEEP_ALIVE: '200ms' })
+const onA = (await a.listen()).main
+
+// Makes the partitions that the floods below write into.
+await publish(a, [{ event_type: 'profile.update.bio', user_id: '1', payload: {} }])
+
+const node = async (env: Record<string, string>) => {
+  const app = await startApp({ after }, { HERALD_STREAM_KEEP_ALIVE: '200ms', ...env }, { beside: a })
+  return { app, url: (await app.listen()).main }
+}
+
+const ACTIVITY = '/2/activity/stream'
+
+async function publish(to: TestApp, events: object[]) {
+  const answer = await to.apps.main.inject({
+    method: 'POST',
+    url: '/admin/events',
+    headers: { authorization: `Bearer ${to.adminToken}` },
+    payload: { events }
+  })
+  assert.equal(answer.statusCode, 202, answer.body)
+}
+
+async function givenSubscriber(quotas: Record<string, number> = {}) {
+  const app = await givenApp(a, { quotas })
+  const user = newId()
+  const answer = await a.apps.main.inject({
+    method: 'POST',
+    url: '/2/activity/subscriptions',
+    headers: app.headers,
+    payload: { event_type: 'profile.update.bio', filter: { user_id: user } }
+  })
+  assert.equal(answer.statusCode, 200)
+  const bio = (number: number, padding = 0) => ({
+    event_type: 'profile.update.bio',
+    user_id: user,
+    payload: { after: `${number}`, padding: 'x'.repeat(padding) }
+  })
+  /** More than the sockets between server and client hold by themselves; past the admin API, to be quick about it. */
+  const flood = async (count: number, bytes = 40_000) => {
+    await a.deps.database.pool.query(
+      `with new_events as (
+         insert into events (created_at, occurred_at, id, event_type, user_id, payload)
+         select $1, $1, $2::bigint + n, 'profile.update.bio', $3, json_build_object('after', n::text, 'padding', repeat('x', $4))
+         from generate_series(0, $5 - 1) as n returning id)
+       select pg_notify('herald_events', string_agg(id, ',' order by id)) from new_events group by id::bigint / 100`,
+      [new Date(a.deps.clock.now()), newId(), user, bytes, count]
+    )
+  }
+  return { app, bio, flood }
+}
+
+const numbers = ({ items }: StreamClient) =>
+  items.flatMap((item) => (item as { data?: { payload: { after: string } } }).data?.payload.after ?? []).map(Number)
+const upTo = (count: number) => Array.from({ length: count }, (_, n) => n)
+const lastError = ({ items }: StreamClient) => (items.at(-1) as { errors?: [Record<string, string>] }).errors?.[0]
+
+async function reasonsOf(app: GivenApp): Promise<string[]> {
+  const answer = await a.apps.main.inject({ url: '/2/connections?status=inactive', headers: app.headers })
+  return answer.json().data.map((each: { disconnect_reason: string }) => each.disconnect_reason)
+}
+
+test('a reader that pauses gets everything when it goes on, in order', async (t) => {
+  const { app, bio, flood } = await givenSubscriber()
+  const { app: beside, url } = await node({ HERALD_STREAM_BUFFER_BYTES_MAX: '20000' })
+  const stream = await openStream(t, url + ACTIVITY, app.headers)
+
+  stream.pause()
+  await flood(200)
+  stream.resume()
+  await stream.received(200)
+  await publish(beside, [bio(200)])
+  await stream.received(201)
+
+  assert.deepEqual(numbers(stream), upTo(201))
+})
+
+test('a reader that falls too far behind is told so and disconnected; others notice nothing', async (t) => {
+  const { app, flood } = await givenSubscriber()
+  const { url } = await node({ HERALD_STREAM_BUFFER_BYTES_MAX: '20000', HERALD_STREAM_BACKLOG_MAX: '250' })
+  const slow = await openStream(t, url + ACTIVITY, app.headers)
+  const quick = await openStream(t, url + ACTIVITY, app.headers)
+
+  slow.pause()
+  await flood(450)
+  await quick.received(450)
+  slow.resume()
+  await slow.ended()
+
+  assert.deepEqual(numbers(quick), upTo(450))
+  const received = numbers(slow)
+  assert.ok(received.length < 450)
+  assert.deepEqual(received, upTo(received.length))
+  assert.equal(lastError(slow)?.type, 'https://herald.example/problems/operational-disconnect')
+  assert.equal(lastError(slow)?.disconnect_type, 'SlowReader')
+  assert.deepEqual(await reasonsOf(app), ['slow_reader'])
+})
+
+test('a reader that takes nothing for too long is disconnected', async (t) => {
+  const { app, flood } = await givenSubscriber()
+  const { url } = await node({ HERALD_STREAM_STALL: '300ms' })
+  const stream = await openStream(t, url + ACTIVITY, app.headers)
+  const idle = await openStream(t, url + ACTIVITY, app.headers)
+
+  stream.pause()
+  await flood(200)
+  while ((await reasonsOf(app)).length === 0) await new Promise((resolve) => setTimeout(resolve, 50))
+
+  assert.deepEqual(await reasonsOf(app), ['slow_reader'])
+  assert.equal((await idle.received(200)).length, 200)
+})
+
+test('a backfill longer than any buffer goes at the pace of its reader and loses nothing that is new', async (t) => {
+  const { app, bio, flood } = await givenSubscriber()
+  await flood(200)
+
+  const stream = await openStream(t, `${onA}${ACTIVITY}?backfill_minutes=5`, app.headers)
+  stream.pause()
+  await publish(
+    a,
+    upTo(50).map((n) => bio(200 + n))
+  )
+  stream.resume()
+  await stream.received(250)
+
+  const received = numbers(stream)
+  assert.equal(received.length, 250)
+  assert.deepEqual(new Set(received), new Set(upTo(250)))
+  assert.deepEqual(
+    received.slice(-50),
+    upTo(50).map((n) => 200 + n)
+  )
+})
+
+test('a stream survives the loss of all database connections of its node, and misses nothing', async (t) => {
+  const { app, bio } = await givenSubscriber()
+  const before = await pids()
+  const { url } = await node({})
+  const stream = await openStream(t, url + ACTIVITY, app.headers)
+  await publish(a, [bio(0)])
+  await stream.received(1)
+  const ofNode = (await pids()).filter((pid) => !before.includes(pid))
+
+  for (let round = 1; round <= 2; round++) {
+    await a.deps.database.pool.query('select pg_terminate_backend(pid) from unnest($1::int[]) as pid', [
+      round === 1 ? ofNode : (await pids()).filter((pid) => !before.includes(pid))
+    ])
+    await publish(a, [bio(round)])
+    await stream.received(round + 1)
+  }
+
+  assert.deepEqual(numbers(stream), upTo(3))
+})
+
+async function pids(): Promise<number[]> {
+  const { rows } = await a.deps.database.pool.query<{ pid: number }>(
+    "select pid from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid() and backend_type = 'client backend'"
+  )
+  return rows.map(({ pid }) => pid)
+}
+
+test('a node that stops tells its streams to go elsewhere, and does not wait for readers', async (t) => {
+  const { app, flood } = await givenSubscriber()
+  const { app: stopping, url } = await node({})
+  const stream = await openStream(t, url + ACTIVITY, app.headers)
+  const asleep = await openStream(t, url + ACTIVITY, app.headers)
+  asleep.pause()
+  await flood(200)
+  await stream.received(200)
+
+  const began = performance.now()
+  await stopping.stop()
+  const took = performance.now() - began
+  await stream.ended()
+
+  assert.equal(lastError(stream)?.disconnect_type, 'OperationalDisconnect')
+  assert.deepEqual(await reasonsOf(app), ['server_shutdown', 'server_shutdown'])
+  assert.ok(took < 5_000, `${took} ms`)
+  assert.equal((await openStream(t, onA + ACTIVITY, app.headers)).status, 200)
+})
+
+test('the connections of a node that died are free for others, and on record', async (t) => {
+  const { app } = await givenSubscriber({ activity_stream_connections: 1 })
+  const dead = newId()
+  const { pool } = a.deps.database
+  await pool.query("insert into stream_nodes (id, lease_until) values ($1, now() - interval '1 second')", [dead])
+  await pool.query(
+    `insert into stream_connections (app_id, position, id, node_id, endpoint_name, connected_at)
+     values ($1, $2, 'f0000000-0000-4000-8000-000000000000', $3, 'activity_stream', now())`,
+    [app.id, newId(), dead]
+  )
+
+  const stream = await openStream(t, onA + ACTIVITY, app.headers)
+
+  assert.equal(stream.status, 200)
+  assert.deepEqual(await reasonsOf(app), ['node_lost'])
+})
+
+test('a node that was thought dead ends its streams when it finds out', async (t) => {
+  const { app } = await givenSubscriber()
+  const { url } = await node({})
+  const known = await a.deps.database.pool.query('select id from stream_nodes')
+  const stream = await openStream(t, url + ACTIVITY, app.headers)
+
+  await a.deps.database.pool.query('delete from stream_nodes where id <> all($1)', [known.rows.map((row) => row.id)])
+  await stream.ended()
+  const again = await openStream(t, url + ACTIVITY, app.headers)
+
+  assert.equal(lastError(stream)?.disconnect_type, 'OperationalDisconnect')
+  assert.equal(again.status, 200)
+})
+
+test('serves 250 connections at once', async (t) => {
+  const { app, bio } = await givenSubscriber({ activity_stream_connections: 300 })
+  const streams = await Promise.all(upTo(250).map(() => openStream(t, onA + ACTIVITY, app.headers)))
+
+  await publish(a, [bio(7)])
+  await Promise.all(streams.map((stream) => stream.received(1)))
+  const killed = await a.apps.main.inject({ method: 'DELETE', url: '/2/connections/all', headers: app.headers })
+  await Promise.all(streams.map((stream) => stream.ended()))
+
+  assert.equal(killed.json().data.successful_kills, 250)
+  for (const stream of streams) {
+    assert.equal(stream.items.length, 2)
+    assert.equal(lastError(stream)?.disconnect_type, 'ForceDisconnect')
+  }
+  const metrics = await a.apps.main.inject({ url: '/metrics' })
+  assert.match(metrics.body, /^# TYPE herald_streams_open gauge$/m)
+})
