@@ -60,7 +60,7 @@ export const promotableUsers = kind<PromotableUserRow>(
 const PromotableUser = Entity({ user_id: Text, promotable_user_type: Text, ...EntityFields })
 
 export function accountRowRoutes(scope: AdsScope) {
-  const { db } = scope.deps.database
+  const { database } = scope.deps
 
   scope.route({
     method: 'GET',
@@ -70,7 +70,7 @@ export function accountRowRoutes(scope: AdsScope) {
     output: AccountApp,
     many: true,
     operation: 'campaigns.read',
-    handler: ({ path, input }) => listWire(db, accountApps, path.account_id!, input)
+    handler: ({ path, input }) => listWire(database, accountApps, path.account_id!, input)
   })
 
   scope.route({
@@ -83,7 +83,7 @@ export function accountRowRoutes(scope: AdsScope) {
     operation: 'creatives.read',
     extension: true,
     handler: ({ path, input }) =>
-      listWire(db, accountMedia, path.account_id!, input, {
+      listWire(database, accountMedia, path.account_id!, input, {
         where: { id: input.account_media_ids, creative_type: input.creative_types }
       })
   })
@@ -97,7 +97,9 @@ export function accountRowRoutes(scope: AdsScope) {
     extension: true,
     handler: async ({ path, input }) =>
       wire(
-        await getRow(db, accountMedia, path.account_id!, path.account_media_id!, { withDeleted: input.with_deleted }),
+        await getRow(database, accountMedia, path.account_id!, path.account_media_id!, {
+          withDeleted: input.with_deleted
+        }),
         accountMedia.times
       )
   })
@@ -122,7 +124,7 @@ export function accountRowRoutes(scope: AdsScope) {
     operation: 'campaigns.read',
     extension: true,
     handler: ({ path, input }) =>
-      listWire(db, promotableUsers, path.account_id!, input, { where: { id: input.promotable_user_ids } })
+      listWire(database, promotableUsers, path.account_id!, input, { where: { id: input.promotable_user_ids } })
   })
   scope.route({
     method: 'GET',
@@ -134,7 +136,7 @@ export function accountRowRoutes(scope: AdsScope) {
     extension: true,
     handler: async ({ path, input }) =>
       wire(
-        await getRow(db, promotableUsers, path.account_id!, path.promotable_user_id!, {
+        await getRow(database, promotableUsers, path.account_id!, path.promotable_user_id!, {
           withDeleted: input.with_deleted
         }),
         promotableUsers.times

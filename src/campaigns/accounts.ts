@@ -8,6 +8,7 @@ import { ALLOW_LISTS, allow, grantAccountAccess } from '../identity/index.ts'
 import type { Db, Defaulted } from '../storage/db.ts'
 import { listEntities } from '../storage/entities.ts'
 import { newAdsId } from '../storage/ids.ts'
+import { fragment } from '../storage/statements.ts'
 import { ACCOUNTS_CHANNEL, type AccountAccessCache } from './account-access.ts'
 import { readReference } from './reference/load.ts'
 import { nameStartsWith } from './rows.ts'
@@ -254,7 +255,8 @@ const shaped = (account: AccountRow) => wire(account, TIMES)
 
 export function accountRoutes(scope: AdsScope, access: AccountAccessCache) {
   const { environment } = scope
-  const { db } = scope.deps.database
+  const { database } = scope.deps
+  const { db } = database
 
   scope.route({
     method: 'GET',
@@ -264,10 +266,10 @@ export function accountRoutes(scope: AdsScope, access: AccountAccessCache) {
     output: AccountItem,
     many: true,
     handler: async ({ input, principal }) => {
-      const page = await listEntities<AccountRow>(db, 'ad_accounts', input, {
+      const page = await listEntities<AccountRow>(database, 'ad_accounts', input, {
         where: { environment, id: input.account_ids },
         conditions: [
-          sql`e.id in (select account_id from account_access where user_id = ${principal.user.id})`,
+          fragment`e.id in (select account_id from account_access where user_id = ${principal.user.id})`,
           ...(input.q === undefined ? [] : [nameStartsWith(folded(input.q))])
         ],
         inputs: [principal.user.id, input.q],

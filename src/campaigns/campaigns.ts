@@ -5,6 +5,7 @@ import { ADS_LIMITS, type AdsScope, listInput } from '../http/ads.ts'
 import { bool, id, list, text } from '../http/ads-input.ts'
 import type { Database, Db } from '../storage/db.ts'
 import { newAdsId } from '../storage/ids.ts'
+import { fragment } from '../storage/statements.ts'
 import { type CampaignWithFacts, FACTS, factsColumns, servabilityOf } from './campaign-facts.ts'
 import { type FundingInstrumentRow, fundingInstruments } from './funding-instruments.ts'
 import { recordChanges } from './history.ts'
@@ -34,6 +35,7 @@ import {
   IntOrNull,
   LongOrNull,
   STAMPS,
+  seconds,
   Text,
   TextOrNull,
   Texts,
@@ -96,14 +98,27 @@ export const Campaign = Entity({
 /** A campaign as it is sent: with what follows from its line items, its funding and the clock. */
 function shaped(row: CampaignWithFacts, now: number) {
   const { servable, reasons_not_servable, effective_status } = servabilityOf(row, now)
+  // Written out: this is the shape that is sent most.
   return {
-    ...wire(row, STAMPS),
-    servable,
+    name: row.name,
+    budget_optimization: row.budget_optimization,
     reasons_not_servable,
+    servable,
+    purchase_order_number: row.purchase_order_number,
     effective_status,
+    daily_budget_amount_local_micro: row.daily_budget_amount_local_micro,
+    funding_instrument_id: row.funding_instrument_id,
     // Leftovers that moved to line items.
     duration_in_days: null,
-    frequency_cap: null
+    frequency_cap: null,
+    standard_delivery: row.standard_delivery,
+    total_budget_amount_local_micro: row.total_budget_amount_local_micro,
+    id: row.id,
+    entity_status: row.entity_status,
+    currency: row.currency,
+    created_at: seconds(row.created_at),
+    updated_at: seconds(row.updated_at),
+    deleted: row.deleted
   }
 }
 
@@ -128,7 +143,8 @@ const snapshot = (row: CampaignRow) => {
   }
 }
 
-const ONE_WITH_FACTS = `select e.*, ${FACTS} from campaigns e where e.account_id = $1 and e.id = $2`
+/** One campaign of an account, with what decides whether it serves. */
+export const ONE_CAMPAIGN = `select e.*, ${FACTS} from campaigns e where e.account_id = $1 and e.id = $2`
 
 /** The read that clients make most: one prepared statement. */
 export async function readCampaign(
@@ -140,7 +156,7 @@ export async function readCampaign(
 ) {
   const { rows } = await pool.query<CampaignWithFacts>({
     name: 'campaigns.one',
-    text: ONE_WITH_FACTS,
+    text: ONE_CAMPAIGN,
     values: [accountId, id]
   })
   if (!rows[0] || (rows[0].deleted && !withDeleted)) throw rowNotFound(campaigns, id)
@@ -280,14 +296,14 @@ export function campaignRoutes(scope: AdsScope, reference: ReferenceStore) {
     operation: 'campaigns.read',
     limit: ADS_LIMITS.coreReads,
     handler: async ({ path, input }) => {
-      const page = await listRows(database.db, campaigns, path.account_id!, input, {
+      const page = await listRows(database, campaigns, path.account_id!, input, {
         where: { id: input.campaign_ids, funding_instrument_id: input.funding_instrument_ids },
         conditions: [
-          ...(input.with_draft ? [] : [sql`e.entity_status <> 'DRAFT'`]),
+          ...(input.with_draft ? [] : [fragment`e.entity_status <> 'DRAFT'`]),
           ...(input.q === undefined ? [] : [nameStartsWith(folded(input.q))])
         ],
         inputs: [input.with_draft ?? false, input.q],
-        columns: factsColumns
+        columns: FACTS
       })
       const now = clock.now()
       return { ...page, rows: page.rows.map((row) => shaped(row as CampaignWithFacts, now)) }

@@ -114,7 +114,6 @@ const ONE = `${PATH}/:funding_instrument_id`
 
 export function fundingInstrumentRoutes(scope: AdsScope, reference: ReferenceStore) {
   const { database, clock } = scope.deps
-  const { db } = database
   const shape = (row: FundingInstrumentRow) => shaped(row, scope.environment, clock.now())
 
   scope.route({
@@ -128,7 +127,7 @@ export function fundingInstrumentRoutes(scope: AdsScope, reference: ReferenceSto
     limit: ADS_LIMITS.accountReads,
     handler: async ({ path, input }) => {
       const where = { id: input.funding_instrument_ids }
-      const page = await listRows(db, fundingInstruments, path.account_id!, input, { where })
+      const page = await listRows(database, fundingInstruments, path.account_id!, input, { where })
       return { ...page, rows: page.rows.map(shape) }
     }
   })
@@ -142,7 +141,7 @@ export function fundingInstrumentRoutes(scope: AdsScope, reference: ReferenceSto
     operation: 'campaigns.read',
     handler: async ({ path, input }) =>
       shape(
-        await getRow(db, fundingInstruments, path.account_id!, path.funding_instrument_id!, {
+        await getRow(database, fundingInstruments, path.account_id!, path.funding_instrument_id!, {
           withDeleted: input.with_deleted
         })
       )

@@ -1,5 +1,4 @@
 /** Account history: every change of five kinds of entities, written in the transaction of the change. */
-import { sql } from 'kysely'
 import { Type } from 'typebox'
 import { badRequest } from '../errors.ts'
 import type { AdsScope } from '../http/ads.ts'
@@ -9,6 +8,7 @@ import { ALLOW_LISTS, isAllowed } from '../identity/index.ts'
 import type { Db } from '../storage/db.ts'
 import { listEntities } from '../storage/entities.ts'
 import { newAdsId } from '../storage/ids.ts'
+import { fragment } from '../storage/statements.ts'
 import { Entity, seconds, Text } from './wire.ts'
 import type { Actor } from './writes.ts'
 
@@ -177,9 +177,9 @@ export function historyRoutes(scope: AdsScope) {
         { ...query, with_deleted: true },
         {
           where: { account_id, entity: entity_type, entity_id, user_id },
-          conditions: [sql`e.change_time >= ${start_time} and e.change_time < ${end_time}`],
+          conditions: [fragment`e.change_time >= ${start_time} and e.change_time < ${end_time}`],
           inputs: [start_time, end_time],
-          columns: sql`e.changes::text as changes_text, e.entity_data::text as entity_data_text`,
+          columns: 'e.changes::text as changes_text, e.entity_data::text as entity_data_text',
           sortable: []
         }
       )

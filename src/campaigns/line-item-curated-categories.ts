@@ -103,7 +103,7 @@ const PATH = '/accounts/:account_id/line_item_curated_categories'
 const ONE = `${PATH}/:line_item_curated_category_id`
 
 export function lineItemCuratedCategoryRoutes(scope: AdsScope, reference: ReferenceStore) {
-  const { db } = scope.deps.database
+  const { database } = scope.deps
   const idOf = (path: Record<string, string>) => path.line_item_curated_category_id!
   const common = { output: LineItemCuratedCategory }
 
@@ -115,7 +115,7 @@ export function lineItemCuratedCategoryRoutes(scope: AdsScope, reference: Refere
     input: listInput,
     many: true,
     operation: 'campaigns.read',
-    handler: ({ path, input }) => listWire(db, lineItemCuratedCategories, path.account_id!, input)
+    handler: ({ path, input }) => listWire(database, lineItemCuratedCategories, path.account_id!, input)
   })
   scope.route({
     ...common,
@@ -126,7 +126,7 @@ export function lineItemCuratedCategoryRoutes(scope: AdsScope, reference: Refere
     operation: 'campaigns.read',
     handler: async ({ path, input }) => {
       const options = { withDeleted: input.with_deleted }
-      return wire(await getRow(db, lineItemCuratedCategories, path.account_id!, idOf(path), options), STAMPS)
+      return wire(await getRow(database, lineItemCuratedCategories, path.account_id!, idOf(path), options), STAMPS)
     }
   })
   writeRoute(scope, {

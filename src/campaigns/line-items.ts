@@ -3,8 +3,9 @@ import { sql } from 'kysely'
 import { ApiError } from '../errors.ts'
 import { ADS_LIMITS, type AdsScope, listInput } from '../http/ads.ts'
 import { bool, id, list, text } from '../http/ads-input.ts'
-import type { Db } from '../storage/db.ts'
+import type { Database, Db } from '../storage/db.ts'
 import { newAdsId } from '../storage/ids.ts'
+import { fragment } from '../storage/statements.ts'
 import { type CampaignRow, campaigns } from './campaigns.ts'
 import { listFeatures } from './features.ts'
 import { recordChanges } from './history.ts'
@@ -222,13 +223,13 @@ export async function deleteLineItem(write: Write, id: string) {
 }
 
 /** The line item that something is to be attached to. */
-export const getLineItem = (db: Db, accountId: string, id: string) => getRow(db, lineItems, accountId, id)
+export const getLineItem = (db: Database | Db, accountId: string, id: string) => getRow(db, lineItems, accountId, id)
 
 const PATH = '/accounts/:account_id/line_items'
 const ONE = `${PATH}/:line_item_id`
 
 export function lineItemRoutes(scope: AdsScope, reference: ReferenceStore) {
-  const { db } = scope.deps.database
+  const { database } = scope.deps
 
   scope.route({
     method: 'GET',
@@ -247,14 +248,14 @@ export function lineItemRoutes(scope: AdsScope, reference: ReferenceStore) {
     operation: 'campaigns.read',
     limit: ADS_LIMITS.coreReads,
     handler: ({ path, input }) =>
-      listWire(db, lineItems, path.account_id!, input, {
+      listWire(database, lineItems, path.account_id!, input, {
         where: {
           id: input.line_item_ids,
           campaign_id: input.campaign_ids,
           funding_instrument_id: input.funding_instrument_ids
         },
         conditions: [
-          ...(input.with_draft ? [] : [sql`e.entity_status <> 'DRAFT'`]),
+          ...(input.with_draft ? [] : [fragment`e.entity_status <> 'DRAFT'`]),
           ...(input.q === undefined ? [] : [nameStartsWith(folded(input.q))])
         ],
         inputs: [input.with_draft ?? false, input.q]
@@ -271,7 +272,9 @@ export function lineItemRoutes(scope: AdsScope, reference: ReferenceStore) {
     limit: ADS_LIMITS.coreReads,
     extension: true,
     handler: async ({ path, input }) =>
-      shaped(await getRow(db, lineItems, path.account_id!, path.line_item_id!, { withDeleted: input.with_deleted }))
+      shaped(
+        await getRow(database, lineItems, path.account_id!, path.line_item_id!, { withDeleted: input.with_deleted })
+      )
   })
 
   writeRoute(scope, {

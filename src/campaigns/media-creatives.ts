@@ -1,10 +1,10 @@
 /** Media creatives: account media shown by a line item, as preroll or as images on the audience network. */
 
-import { sql } from 'kysely'
 import { ApiError } from '../errors.ts'
 import { type AdsScope, listInput } from '../http/ads.ts'
 import { bool, clearable, id, list, required, text } from '../http/ads-input.ts'
 import { newAdsId } from '../storage/ids.ts'
+import { fragment } from '../storage/statements.ts'
 import { accountMedia } from './account-rows.ts'
 import { getLineItem } from './line-items.ts'
 import { getRow, insertRow, kind, listWire, removeRow, type Stamped } from './rows.ts'
@@ -64,7 +64,7 @@ const PATH = '/accounts/:account_id/media_creatives'
 const ONE = `${PATH}/:media_creative_id`
 
 export function mediaCreativeRoutes(scope: AdsScope) {
-  const { db } = scope.deps.database
+  const { database } = scope.deps
   const common = { output: MediaCreative }
 
   scope.route({
@@ -76,13 +76,13 @@ export function mediaCreativeRoutes(scope: AdsScope) {
     many: true,
     operation: 'creatives.read',
     handler: ({ path, input }) =>
-      listWire(db, mediaCreatives, path.account_id!, input, {
+      listWire(database, mediaCreatives, path.account_id!, input, {
         where: { line_item_id: input.line_item_ids, id: input.media_creative_ids },
         conditions:
           input.campaign_id === undefined
             ? []
             : [
-                sql`e.line_item_id in (select l.id from line_items l
+                fragment`e.line_item_id in (select l.id from line_items l
                     where l.account_id = e.account_id and l.campaign_id = ${input.campaign_id})`
               ],
         inputs: input.campaign_id
@@ -97,7 +97,7 @@ export function mediaCreativeRoutes(scope: AdsScope) {
     operation: 'creatives.read',
     handler: async ({ path, input }) => {
       const options = { withDeleted: input.with_deleted }
-      return wire(await getRow(db, mediaCreatives, path.account_id!, path.media_creative_id!, options), STAMPS)
+      return wire(await getRow(database, mediaCreatives, path.account_id!, path.media_creative_id!, options), STAMPS)
     }
   })
   writeRoute(scope, {

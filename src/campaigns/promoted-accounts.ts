@@ -114,7 +114,7 @@ const PATH = '/accounts/:account_id/promoted_accounts'
 const ONE = `${PATH}/:promoted_account_id`
 
 export function promotedAccountRoutes(scope: AdsScope) {
-  const { db } = scope.deps.database
+  const { database } = scope.deps
   const common = { output: PromotedAccount }
 
   scope.route({
@@ -126,8 +126,8 @@ export function promotedAccountRoutes(scope: AdsScope) {
     many: true,
     operation: 'campaigns.read',
     handler: async ({ path, input }) => {
-      if (input.line_item_ids) await checkLineItems(db, path.account_id!, input.line_item_ids)
-      return listWire(db, promotedAccounts, path.account_id!, withPaused(input), {
+      if (input.line_item_ids) await checkLineItems(database.db, path.account_id!, input.line_item_ids)
+      return listWire(database, promotedAccounts, path.account_id!, withPaused(input), {
         where: { line_item_id: input.line_item_ids, id: input.promoted_account_ids }
       })
     }
@@ -141,7 +141,10 @@ export function promotedAccountRoutes(scope: AdsScope) {
     operation: 'campaigns.read',
     handler: async ({ path, input }) => {
       const options = { withDeleted: input.with_deleted }
-      return wire(await getRow(db, promotedAccounts, path.account_id!, path.promoted_account_id!, options), STAMPS)
+      return wire(
+        await getRow(database, promotedAccounts, path.account_id!, path.promoted_account_id!, options),
+        STAMPS
+      )
     }
   })
   writeRoute(scope, {

@@ -1,9 +1,9 @@
 /** Promoted posts: posts shown by a line item. Created, read and deleted, never updated. */
-import { sql } from 'kysely'
 import { badRequest } from '../errors.ts'
 import { ADS_LIMITS, type AdsScope, listInput } from '../http/ads.ts'
 import { bool, id, list, long, required } from '../http/ads-input.ts'
 import { newAdsId } from '../storage/ids.ts'
+import { fragment } from '../storage/statements.ts'
 import { recordChanges } from './history.ts'
 import { getLineItem } from './line-items.ts'
 import { withPaused } from './promoted-accounts.ts'
@@ -110,14 +110,14 @@ async function removePromotedTweet(write: Write, id: string) {
 }
 
 /** "They appear in promoted-post reads only with with_deleted=true": those of a deleted line item. */
-const ofLiveLineItem = sql`exists (select 1 from line_items l
+const ofLiveLineItem = fragment`exists (select 1 from line_items l
   where l.account_id = e.account_id and l.id = e.line_item_id and not l.deleted)`
 
 const PATH = '/accounts/:account_id/promoted_tweets'
 const ONE = `${PATH}/:promoted_tweet_id`
 
 export function promotedTweetRoutes(scope: AdsScope) {
-  const { db } = scope.deps.database
+  const { database } = scope.deps
   const common = { output: PromotedTweet, extension: true }
 
   scope.route({
@@ -130,7 +130,7 @@ export function promotedTweetRoutes(scope: AdsScope) {
     operation: 'campaigns.read',
     limit: ADS_LIMITS.coreReads,
     handler: ({ path, input }) =>
-      listWire(db, promotedTweets, path.account_id!, withPaused(input), {
+      listWire(database, promotedTweets, path.account_id!, withPaused(input), {
         where: { line_item_id: input.line_item_ids, id: input.promoted_tweet_ids },
         conditions: input.with_deleted ? [] : [ofLiveLineItem]
       })
@@ -145,9 +145,9 @@ export function promotedTweetRoutes(scope: AdsScope) {
     limit: ADS_LIMITS.coreReads,
     handler: async ({ path, input }) => {
       const options = { withDeleted: input.with_deleted }
-      const row = await getRow(db, promotedTweets, path.account_id!, path.promoted_tweet_id!, options)
+      const row = await getRow(database, promotedTweets, path.account_id!, path.promoted_tweet_id!, options)
       if (!input.with_deleted) {
-        await getLineItem(db, row.account_id, row.line_item_id).catch(() => {
+        await getLineItem(database, row.account_id, row.line_item_id).catch(() => {
           throw rowNotFound(promotedTweets, row.id)
         })
       }

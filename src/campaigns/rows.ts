@@ -1,9 +1,10 @@
 /** Rows that belong to an account. Every read starts from the account; someone else's row looks exactly like no row. */
-import { type RawBuilder, sql } from 'kysely'
+import { sql } from 'kysely'
 import { notFound } from '../errors.ts'
-import type { Db, Tables } from '../storage/db.ts'
+import type { Database, Db, Tables } from '../storage/db.ts'
 import type { ListOf, ListQuery } from '../storage/entities.ts'
 import { listEntities } from '../storage/entities.ts'
+import { fragment, run } from '../storage/statements.ts'
 import { STAMPS, wire } from './wire.ts'
 
 export interface Stamped {
@@ -44,21 +45,19 @@ export interface GetOptions {
 }
 
 export async function findRow<Row extends Stamped>(
-  db: Db,
+  db: Database | Db,
   of: Kind<Row>,
   accountId: string,
   id: string,
   { withDeleted = false, lock = false }: GetOptions = {}
 ): Promise<Row | undefined> {
-  const { rows } = await sql<Row>`
-    select * from ${sql.table(of.table)} where account_id = ${accountId} and id = ${id}
-    ${lock ? sql`for no key update` : sql``}`.execute(db)
-  const row = rows[0]
+  const text = `select * from ${of.table} where account_id = $1 and id = $2${lock ? ' for no key update' : ''}`
+  const [row] = await run<Row>(db, { text, values: [accountId, id] }, true)
   return row && (withDeleted || !row.deleted) ? row : undefined
 }
 
 export async function getRow<Row extends Stamped>(
-  db: Db,
+  db: Database | Db,
   of: Kind<Row>,
   accountId: string,
   id: string,
@@ -101,7 +100,7 @@ export type ListFilter = Pick<ListOf, 'conditions' | 'inputs' | 'columns'> & { w
 
 /** One page of an account's rows, as they are stored. */
 export const listRows = <Row extends Stamped>(
-  db: Db,
+  db: Database | Db,
   of: Kind<Row>,
   accountId: string,
   query: ListQuery,
@@ -116,7 +115,7 @@ export const listRows = <Row extends Stamped>(
 
 /** One page as it is sent, for kinds that only need their times cut. */
 export async function listWire<Row extends Stamped>(
-  db: Db,
+  db: Database | Db,
   of: Kind<Row>,
   accountId: string,
   query: ListQuery,
@@ -127,8 +126,8 @@ export async function listWire<Row extends Stamped>(
 }
 
 /** `q`: the name starts with it, whatever the case. */
-export const nameStartsWith = (prefix: string): RawBuilder<unknown> =>
-  sql`e.name_folded >= ${prefix} and e.name_folded < ${`${prefix}\u{10ffff}`}`
+export const nameStartsWith = (prefix: string) =>
+  fragment`e.name_folded >= ${prefix} and e.name_folded < ${`${prefix}\u{10ffff}`}`
 
 /** Rows in the order of the given ones, as they are by now: what a batch answers. */
 export async function wireAll<Row extends Stamped>(

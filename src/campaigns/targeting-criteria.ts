@@ -223,7 +223,7 @@ const ONE = `${PATH}/:targeting_criterion_id`
 const lang = text({ min: 2, max: 2 })
 
 export function targetingCriteriaRoutes(scope: AdsScope, reference: ReferenceStore) {
-  const { db } = scope.deps.database
+  const { database } = scope.deps
   const common = { output: TargetingCriterion, extension: true }
 
   scope.route({
@@ -237,7 +237,7 @@ export function targetingCriteriaRoutes(scope: AdsScope, reference: ReferenceSto
     limit: ADS_LIMITS.coreReads,
     handler: async ({ path, input }) => {
       const where = { line_item_id: input.line_item_ids, id: input.targeting_criterion_ids }
-      const page = await listRows(db, targetingCriteria, path.account_id!, input, { where })
+      const page = await listRows(database, targetingCriteria, path.account_id!, input, { where })
       return { ...page, rows: page.rows.map((row) => shaped(row, input.lang)) }
     }
   })
@@ -252,7 +252,7 @@ export function targetingCriteriaRoutes(scope: AdsScope, reference: ReferenceSto
     limit: ADS_LIMITS.coreReads,
     handler: async ({ path, input }) =>
       shaped(
-        await getRow(db, targetingCriteria, path.account_id!, path.targeting_criterion_id!, {
+        await getRow(database, targetingCriteria, path.account_id!, path.targeting_criterion_id!, {
           withDeleted: input.with_deleted
         }),
         input.lang

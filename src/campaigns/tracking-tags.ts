@@ -38,7 +38,7 @@ const PATH = '/accounts/:account_id/tracking_tags'
 const ONE = `${PATH}/:tracking_tag_id`
 
 export function trackingTagRoutes(scope: AdsScope) {
-  const { db } = scope.deps.database
+  const { database } = scope.deps
   const common = { output: TrackingTag, extension: true }
 
   scope.route({
@@ -50,7 +50,7 @@ export function trackingTagRoutes(scope: AdsScope) {
     many: true,
     operation: 'campaigns.read',
     handler: ({ path, input }) =>
-      listWire(db, trackingTags, path.account_id!, input, {
+      listWire(database, trackingTags, path.account_id!, input, {
         where: { line_item_id: input.line_item_ids, id: input.tracking_tag_ids }
       })
   })
@@ -63,7 +63,9 @@ export function trackingTagRoutes(scope: AdsScope) {
     operation: 'campaigns.read',
     handler: async ({ path, input }) =>
       wire(
-        await getRow(db, trackingTags, path.account_id!, path.tracking_tag_id!, { withDeleted: input.with_deleted }),
+        await getRow(database, trackingTags, path.account_id!, path.tracking_tag_id!, {
+          withDeleted: input.with_deleted
+        }),
         STAMPS
       )
   })

@@ -9,6 +9,7 @@ import type { Deps } from '../deps.ts'
 import { ApiError, badRequests, type ErrorItem, forbidden, notFound, unauthorized } from '../errors.ts'
 import { bool, type Fields, type InputOf, int, list, readInput, text } from './ads-input.ts'
 import { credentialsOf, type UserPrincipal } from './auth.ts'
+import { sessionOf } from './browser-session.ts'
 import type { Allowance, Limit } from './rate-limits.ts'
 import { refuseBadQuery, retryAfter, toApiError, trackRoutes } from './server.ts'
 
@@ -106,12 +107,17 @@ const tooMany = () =>
     { code: 'TOO_MANY_REQUESTS', message: 'Too many requests; wait until the time in x-rate-limit-reset.' }
   ])
 
-const rateHeaders = (reply: FastifyReply, prefix: string, allowance: Allowance) =>
-  reply.headers({
-    [`${prefix}-limit`]: String(allowance.limit),
-    [`${prefix}-remaining`]: String(allowance.remaining),
-    [`${prefix}-reset`]: String(allowance.reset)
-  })
+/** Header names by prefix: limit, remaining, reset. */
+const RATE_HEADERS = {
+  'x-rate-limit': ['x-rate-limit-limit', 'x-rate-limit-remaining', 'x-rate-limit-reset'],
+  'x-account-rate-limit': ['x-account-rate-limit-limit', 'x-account-rate-limit-remaining', 'x-account-rate-limit-reset']
+} as const
+
+function rateHeaders(reply: FastifyReply, prefix: keyof typeof RATE_HEADERS, allowance: Allowance) {
+  const [limit, remaining, reset] = RATE_HEADERS[prefix]
+  reply.header(limit, `${allowance.limit}`).header(remaining, `${allowance.remaining}`)
+  reply.header(reset, `${allowance.reset}`)
+}
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -131,15 +137,18 @@ export function adsScope(
   app.setValidatorCompiler(() => () => true)
   app.decorateRequest('adsEcho', null)
 
-  app.addHook('onRequest', async (req, reply) => {
-    reply.headers({ 'x-current-api-version': '12', 'x-api-version': '12' })
+  app.addHook('onRequest', (req, reply, done) => {
+    reply.header('x-current-api-version', '12')
+    reply.header('x-api-version', '12')
     req.adsEcho = {}
-    refuseBadQuery(req)
-    // Nothing of an anonymous request is read, least of all its body.
-    if (!req.headers.authorization) {
-      await countAnonymous(req, reply)
-      throw notAuthenticated()
+    try {
+      refuseBadQuery(req)
+    } catch (error) {
+      return done(error as Error)
     }
+    if (req.headers.authorization || sessionOf(req)) return done()
+    // Nothing of an anonymous request is read, least of all its body.
+    countAnonymous(req, reply).then(() => done(notAuthenticated()), done)
   })
 
   const countAnonymous = async (req: FastifyRequest, reply: FastifyReply) => {
@@ -183,31 +192,31 @@ export function adsScope(
     }
   }
 
-  async function count(
-    route: AdsRoute<Fields>,
-    ctx: Pick<AdsContext<unknown>, 'req' | 'reply' | 'principal' | 'path'>,
-    withTotal: boolean
-  ) {
+  /** Counts a request of a route; most of the time that needs no waiting. */
+  function counter(route: AdsRoute<Fields>) {
     const write = route.method !== 'GET'
-    const accountId = ctx.path.account_id
     const limit = limitOf(route)
     const endpoint = `${environment} ${route.method} ${route.path}`
-    const user = `user ${ctx.principal.user.id}`
     // Writes share one budget; reads have one per endpoint, and those of an account one per account.
-    const perAccount = !write && accountId !== undefined
-    const allowance = await deps.limiter.take(
-      limit,
-      write && !route.limit ? `${environment} ${user}` : `${endpoint} ${perAccount ? `account ${accountId}` : user}`
-    )
-    if (perAccount) {
-      rateHeaders(ctx.reply, 'x-account-rate-limit', allowance)
-      rateHeaders(ctx.reply, 'x-rate-limit', await deps.limiter.take(GLOBAL_QUOTA, `${environment} ${user}`))
-    } else rateHeaders(ctx.reply, 'x-rate-limit', allowance)
-    if (allowance.refused) throw tooMany()
-    if (withTotal) {
-      const total = await deps.limiter.take(ADS_LIMITS.totalCount, `${endpoint} ${user}`)
-      rateHeaders(ctx.reply, perAccount ? 'x-account-rate-limit' : 'x-rate-limit', total)
-      if (total.refused) throw tooMany()
+    const perAccount = !write && route.path.includes(':account_id')
+    return async (reply: FastifyReply, { user }: UserPrincipal, accountId: string | undefined, withTotal: boolean) => {
+      const subject = perAccount ? `account ${accountId}` : `user ${user.id}`
+      const taken = deps.limiter.take(
+        limit,
+        write && !route.limit ? `${environment} ${subject}` : `${endpoint} ${subject}`
+      )
+      const allowance = taken instanceof Promise ? await taken : taken
+      if (perAccount) {
+        const quota = deps.limiter.take(GLOBAL_QUOTA, `${environment} user ${user.id}`)
+        rateHeaders(reply, 'x-account-rate-limit', allowance)
+        rateHeaders(reply, 'x-rate-limit', quota instanceof Promise ? await quota : quota)
+      } else rateHeaders(reply, 'x-rate-limit', allowance)
+      if (allowance.refused) throw tooMany()
+      if (withTotal) {
+        const total = await deps.limiter.take(ADS_LIMITS.totalCount, `${endpoint} user ${user.id}`)
+        rateHeaders(reply, perAccount ? 'x-account-rate-limit' : 'x-rate-limit', total)
+        if (total.refused) throw tooMany()
+      }
     }
   }
 
@@ -231,19 +240,22 @@ export function adsScope(
   function route<F extends Fields = Record<never, never>>(definition: AdsRoute<F>) {
     if (definition.sandboxOnly && environment !== 'sandbox') return
     const declared = definition as unknown as AdsRoute<Fields>
+    const count = counter(declared)
+    const pathErrors = idChecks(declared)
+    const fields = declared.input ?? {}
     const handler = async (req: FastifyRequest, reply: FastifyReply) => {
       const principal = await principalOf(req, reply)
       const path = (req.params ?? {}) as Record<string, string>
       const raw = rawInput(req)
-      await count(declared, { req, reply, principal, path }, /^(true|1)$/i.test(String(raw.with_total_count)))
+      await count(reply, principal, path.account_id, /^(true|1)$/i.test(String(raw.with_total_count ?? '')))
       admitClient(principal, declared.method !== 'GET' && !declared.readOnly)
       declared.admit?.(principal)
       const access =
         path.account_id === undefined
           ? (undefined as unknown as AccountAccess)
           : await accessTo(declared, principal, path.account_id)
-      const errors = pathErrors(path, declared)
-      const parsed = readInput(declared.input ?? {}, raw)
+      const errors = pathErrors(path)
+      const parsed = readInput(fields, raw)
       const echo = declared.echo?.(parsed.params, path) ?? { ...parsed.params, ...path }
       req.adsEcho = echo
       errors.push(...parsed.errors)
@@ -301,25 +313,31 @@ const sendErrors = (reply: FastifyReply, error: ApiError, params: unknown) => {
 
 /** Query, form and JSON object merged; the body wins over the query. A JSON array is the batch's `body`. */
 function rawInput(req: FastifyRequest): Record<string, unknown> {
+  if (req.body === undefined || req.body === null) return req.query as Record<string, unknown>
   const raw: Record<string, unknown> = { ...(req.query as object) }
   if (Array.isArray(req.body)) raw.body = req.body
-  else if (req.body !== null && typeof req.body === 'object') Object.assign(raw, req.body)
-  else if (req.body !== undefined && req.body !== null)
-    throw badRequests([{ code: 'INVALID_PARAMETER', message: 'The request body must be a JSON object.' }])
+  else if (typeof req.body === 'object') Object.assign(raw, req.body)
+  else throw badRequests([{ code: 'INVALID_PARAMETER', message: 'The request body must be a JSON object.' }])
   return raw
 }
 
-function pathErrors(path: Record<string, string>, route: AdsRoute<Fields>): ErrorItem[] {
-  return Object.entries(path)
-    .filter(
-      ([name, value]) => name !== 'account_id' && !(route.decimalIds ? /^[0-9]{1,19}$/ : /^[0-9a-z]{1,13}$/).test(value)
-    )
-    .map(([name, value]) => ({
-      code: 'INVALID_ID_ILLEGAL_CHARACTERS',
-      message: `"${value.slice(0, 50)}" is not an id`,
-      parameter: name
-    }))
+/** What is wrong with the ids of a path. An account's own id is answered like an account that is not there. */
+function idChecks({ path, decimalIds }: AdsRoute<Fields>) {
+  const names = pathNames(path).filter((name) => name !== 'account_id')
+  const form = decimalIds ? /^[0-9]{1,19}$/ : /^[0-9a-z]{1,13}$/
+  return (given: Record<string, string>): ErrorItem[] => {
+    const errors: ErrorItem[] = []
+    for (const name of names) {
+      const value = given[name]!
+      if (form.test(value)) continue
+      const message = `"${value.slice(0, 50)}" is not an id`
+      errors.push({ code: 'INVALID_ID_ILLEGAL_CHARACTERS', message, parameter: name })
+    }
+    return errors
+  }
 }
+
+const pathNames = (path: string) => [...path.matchAll(/:([a-z_]+)/g)].map((match) => match[1]!)
 
 function envelope(route: AdsRoute<Fields>, params: unknown, result: unknown) {
   const request = route.batch ? params : { params }
@@ -336,7 +354,7 @@ function envelope(route: AdsRoute<Fields>, params: unknown, result: unknown) {
 
 /** What Fastify serializes by and the OpenAPI description shows. */
 function describe(route: AdsRoute<Fields>) {
-  const names = [...route.path.matchAll(/:([a-z_]+)/g)].map((match) => match[1]!)
+  const names = pathNames(route.path)
   const properties = Object.fromEntries(Object.entries(route.input ?? {}).map(([name, field]) => [name, field.schema]))
   const required = Object.entries(route.input ?? {})
     .filter(([, field]) => field.required)

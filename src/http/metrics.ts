@@ -59,7 +59,7 @@ export function measureRequests(app: FastifyInstance, metrics: Metrics, listener
       'route',
       'status'
     ])
-  app.addHook('onResponse', async (req, reply) => {
+  app.addHook('onResponse', (req, reply, done) => {
     histogram.observe(
       {
         listener,
@@ -69,5 +69,6 @@ export function measureRequests(app: FastifyInstance, metrics: Metrics, listener
       },
       reply.elapsedTime / 1000
     )
+    done()
   })
 }

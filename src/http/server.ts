@@ -34,6 +34,20 @@ export interface ServerOptions {
   publicUrl?: string | undefined
 }
 
+const REQUEST_ID_BYTES = 8
+let entropy = Buffer.alloc(0)
+let taken = 0
+
+/** Random bytes are fetched for many requests at a time; one by one they cost more than the rest of the routing. */
+function requestId() {
+  if (taken + REQUEST_ID_BYTES > entropy.length) {
+    entropy = randomBytes(REQUEST_ID_BYTES * 512)
+    taken = 0
+  }
+  taken += REQUEST_ID_BYTES
+  return entropy.toString('hex', taken - REQUEST_ID_BYTES, taken)
+}
+
 export function createServer({ log, bodyBytesMax, trustProxy, publicUrl }: ServerOptions): FastifyInstance {
   const app = Fastify({
     loggerInstance: log as FastifyBaseLogger,
@@ -41,7 +55,7 @@ export function createServer({ log, bodyBytesMax, trustProxy, publicUrl }: Serve
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'request_id' }),
     bodyLimit: bodyBytesMax,
     trustProxy,
-    genReqId: () => randomBytes(8).toString('hex'),
+    genReqId: requestId,
     // Idle keep-alive connections must not delay a graceful stop.
     forceCloseConnections: 'idle',
     keepAliveTimeout: 65_000,
@@ -89,17 +103,20 @@ export function createServer({ log, bodyBytesMax, trustProxy, publicUrl }: Serve
     }
   })
 
-  app.addHook('onRequest', async (req, reply) => {
-    reply.headers({
-      'x-request-id': req.id,
-      'x-transaction-id': req.id,
-      'cache-control': 'no-cache, no-store, max-age=0'
-    })
+  // Hooks of every request call back instead of returning a promise: that is cheaper by some microseconds each.
+  app.addHook('onRequest', (req, reply, done) => {
+    reply.header('x-request-id', req.id)
+    reply.header('x-transaction-id', req.id)
+    reply.header('cache-control', 'no-cache, no-store, max-age=0')
+    done()
   })
-  app.addHook('onSend', async (req, reply) => {
-    if (!req.releaseNonce || (reply.statusCode !== 429 && reply.statusCode < 500)) return
+  app.addHook('onSend', (req, reply, _payload, done) => {
+    if (!req.releaseNonce || (reply.statusCode !== 429 && reply.statusCode < 500)) return done()
     // If the database is away, so is the nonce's table; the client then signs again.
-    await req.releaseNonce().catch((error) => req.log.debug({ err: error }, 'nonce not released'))
+    req
+      .releaseNonce()
+      .catch((error) => req.log.debug({ err: error }, 'nonce not released'))
+      .finally(done)
   })
   return app
 }

@@ -1,8 +1,8 @@
 /** Lists of account-owned entities: keyset paging that survives sorting, filters and concurrent writes, at the same cost on every page. */
 import { createHash } from 'node:crypto'
-import { type RawBuilder, sql } from 'kysely'
 import { badRequest } from '../errors.ts'
-import type { Db, Tables } from './db.ts'
+import type { Database, Db, Tables } from './db.ts'
+import { type Fragment, fragment, run, statement } from './statements.ts'
 
 export interface ListQuery {
   count?: number
@@ -16,9 +16,9 @@ export interface ListOf {
   /** The tenant and the filters: rows must equal these (an array: be one of them; undefined: do not care). */
   where: Record<string, string | boolean | readonly string[] | undefined>
   /** More conditions, as SQL on the row's alias `e`. */
-  conditions?: RawBuilder<unknown>[]
+  conditions?: Fragment[]
   /** More to select, as SQL on the row's alias `e`: evaluated only for the rows of the page. */
-  columns?: RawBuilder<unknown>
+  columns?: string
   /** The inputs behind `conditions`: a cursor is good only for the request that it came from. */
   inputs?: unknown
   /** Attributes for sort_by. */
@@ -79,109 +79,142 @@ function decodeCursor(cursor: string, print: string, length: number): unknown[] 
   )
 }
 
-const ref = (key: SortKey) => sql.ref(`e.${key.column}`)
-const beyond = (key: SortKey) => sql.raw(key.descending ? '<' : '>')
-const orderBy = (keys: SortKey[]) =>
-  sql.join(keys.map((key) => sql`${ref(key)} ${sql.raw(key.descending ? 'desc' : 'asc')}`))
-const both = (...conditions: RawBuilder<unknown>[]) => sql.join(conditions, sql` and `)
+type Sql = (string | Fragment)[]
+
+const ref = (key: SortKey) => `e.${key.column}`
+const beyond = (key: SortKey) => (key.descending ? '<' : '>')
+const way = (key: SortKey) => (key.descending ? 'desc' : 'asc')
+const value = (of: unknown) => fragment`${of}`
+const joined = (parts: Sql[], by: string): Sql => parts.flatMap((part, i) => (i === 0 ? part : [by, ...part]))
+
+interface PageParts {
+  /** `select … from … e` */
+  source: string
+  conditions: Sql[]
+  keys: SortKey[]
+  /** The last row's sort values, when this is not the first page. */
+  after: unknown[] | undefined
+  limit: number
+}
 
 /** Orders of one direction over columns that are never null: a row comparison, which an index answers from its middle. */
-function plainPage(
-  source: RawBuilder<unknown>,
-  all: RawBuilder<unknown>,
-  keys: SortKey[],
-  after: unknown[] | undefined,
-  limit: number
-) {
-  const bound = after && sql`(${sql.join(keys.map(ref))}) ${beyond(keys[0]!)} (${sql.join(after)})`
-  return sql`${source} where ${bound ? both(all, bound) : all} order by ${orderBy(keys)} limit ${limit}`
+function plainPage({ source, conditions, keys, after, limit }: PageParts): Sql {
+  const bound: Sql[] = after
+    ? [
+        [
+          `(${keys.map(ref).join(', ')}) ${beyond(keys[0]!)} (`,
+          ...joined(
+            after.map((each) => [value(each)]),
+            ', '
+          ),
+          ')'
+        ]
+      ]
+    : []
+  const order = keys.map((key) => `${ref(key)} ${way(key)}`).join(', ')
+  return [`${source} where `, ...joined([...conditions, ...bound], ' and '), ` order by ${order} limit ${limit}`]
 }
 
 /** One nullable attribute: first the rows that have it, then those that do not. Each part is a range of one index. */
-function nullablePage(
-  source: RawBuilder<unknown>,
-  all: RawBuilder<unknown>,
-  keys: SortKey[],
-  after: unknown[] | undefined,
-  limit: number
-) {
+function nullablePage({ conditions, keys, after, ...parts }: PageParts): Sql {
   const [key, id] = keys as [SortKey, SortKey]
-  const have = sql`${ref(key)} is not null`
-  const lack = sql`${ref(key)} is null`
   const inNulls = after !== undefined && after[0] === null
-  const first = plainPage(source, both(all, have), keys, inNulls ? undefined : after, limit)
-  const second = plainPage(source, both(all, lack), [id], inNulls ? [after[1]] : undefined, limit)
-  return inNulls
-    ? second
-    : sql`select * from (select * from (${first}) a union all select * from (${second}) b) u limit ${limit}`
+  const have = {
+    ...parts,
+    conditions: [...conditions, [`${ref(key)} is not null`]],
+    keys,
+    after: inNulls ? undefined : after
+  }
+  const lack = {
+    ...parts,
+    conditions: [...conditions, [`${ref(key)} is null`]],
+    keys: [id],
+    after: inNulls ? [after[1]] : undefined
+  }
+  if (inNulls) return plainPage(lack)
+  return [
+    'select * from (select * from (',
+    ...plainPage(have),
+    ') a union all select * from (',
+    ...plainPage(lack),
+    `) b) u limit ${parts.limit}`
+  ]
 }
 
 /** Several attributes, perhaps of mixed direction: correct for every case, bounded by the first attribute. */
-function mixedPage(
-  source: RawBuilder<unknown>,
-  all: RawBuilder<unknown>,
-  keys: SortKey[],
-  after: unknown[] | undefined,
-  limit: number
-) {
-  const order = sql.join(keys.map((key) => sql`${ref(key)} ${sql.raw(key.descending ? 'desc nulls last' : 'asc')}`))
-  const branches = (after ?? []).map((value, i) => {
-    const equals = keys.slice(0, i).map((key, j) => sql`${ref(key)} is not distinct from ${after![j]}`)
+function mixedPage({ source, conditions, keys, after, limit }: PageParts): Sql {
+  const order = keys.map((key) => `${ref(key)} ${key.descending ? 'desc nulls last' : 'asc'}`).join(', ')
+  const branches = (after ?? []).map((each, i): Sql => {
+    const equals = keys.slice(0, i).map((key, j): Sql => [`${ref(key)} is not distinct from `, value(after![j])])
     const key = keys[i]!
-    const later = value === null ? sql`false` : sql`(${ref(key)} ${beyond(key)} ${value} or ${ref(key)} is null)`
-    return sql`(${both(...equals, later)})`
+    const later: Sql =
+      each === null ? ['false'] : [`(${ref(key)} ${beyond(key)} `, value(each), ` or ${ref(key)} is null)`]
+    return ['(', ...joined([...equals, later], ' and '), ')']
   })
-  const bound = after && sql`(${sql.join(branches, sql` or `)})`
-  return sql`${source} where ${bound ? both(all, bound) : all} order by ${order} limit ${limit}`
+  const bound: Sql[] = after ? [['(', ...joined(branches, ' or '), ')']] : []
+  return [`${source} where `, ...joined([...conditions, ...bound], ' and '), ` order by ${order} limit ${limit}`]
 }
 
-/** One page of `table`. Rows are whole; the response schema picks the fields. */
-export async function listEntities<Row = Record<string, unknown>>(
-  db: Db,
-  table: keyof Tables & string,
-  query: ListQuery,
-  list: ListOf
-) {
+function whereOf(list: ListOf, withDeleted: boolean): Sql[] {
+  const conditions = Object.entries(list.where)
+    .filter(([, wanted]) => wanted !== undefined)
+    .map(([column, wanted]): Sql => {
+      if (!Array.isArray(wanted)) return [`e.${column} = `, value(wanted)]
+      // One value can be looked up in the order of an index, several cannot.
+      return wanted.length === 1
+        ? [`e.${column} = `, value(wanted[0])]
+        : [`e.${column} = any(`, value(wanted), '::text[])']
+    })
+  conditions.push(...(list.conditions ?? []).map((each): Sql => [each]))
+  if (!withDeleted) conditions.push(['not e.deleted'])
+  return conditions
+}
+
+/** The statement behind a page, and what its cursor needs. */
+export function listStatement(table: keyof Tables & string, query: ListQuery, list: ListOf) {
   if (query.with_total_count && query.cursor !== undefined) {
     throw badRequest('EXCLUSIVE_PARAMETERS', 'with_total_count and cursor are exclusive parameters')
   }
   const keys = sortKeys(query.sort_by, list.sortable)
   const print = fingerprint(list, keys, query.with_deleted ?? false)
-  const conditions = Object.entries(list.where)
-    .filter(([, value]) => value !== undefined)
-    .map(([column, value]) =>
-      Array.isArray(value)
-        ? sql`${sql.ref(`e.${column}`)} = any(${value}::text[])`
-        : sql`${sql.ref(`e.${column}`)} = ${value}`
-    )
-  conditions.push(...(list.conditions ?? []))
-  if (!query.with_deleted) conditions.push(sql`not e.deleted`)
-  const all = both(...conditions)
   const after = query.cursor === undefined ? undefined : decodeCursor(query.cursor, print, keys.length)
   const size = query.count ?? list.countDefault ?? 200
   const nullable = keys.filter((key) => list.nullable?.includes(key.column)).length
   const oneWay = keys.every((key) => key.descending === keys[0]!.descending)
   const build = nullable === 0 && oneWay ? plainPage : nullable === 1 && keys.length === 2 ? nullablePage : mixedPage
-  const more = list.columns ? sql`, ${list.columns}` : sql``
-  const source = sql`select e.*${more} from ${sql.table(table)} e`
-  const { rows } = await build(source, all, keys, after, size + 1).execute(db)
-  const kept = (rows as Record<string, unknown>[]).slice(0, size)
-  const last = rows.length > size ? kept.at(-1) : undefined
+  const conditions = whereOf(list, query.with_deleted ?? false)
+  const source = `select e.*${list.columns ? `, ${list.columns}` : ''} from ${table} e`
+  const page = statement(build({ source, conditions, keys, after, limit: size + 1 }))
+  const several = Object.values(list.where).some((wanted) => Array.isArray(wanted) && wanted.length > 1)
+  return { ...page, keys, print, size, conditions, prepare: keys.length <= 2 && !several }
+}
+
+/** One page of `table`. Rows are whole; the response schema picks the fields. */
+export async function listEntities<Row = Record<string, unknown>>(
+  db: Database | Db,
+  table: keyof Tables & string,
+  query: ListQuery,
+  list: ListOf
+) {
+  const { keys, print, size, conditions, prepare, ...page } = listStatement(table, query, list)
+  const rows = await run<Record<string, unknown>>(db, page, prepare)
+  const more = rows.length > size
+  if (more) rows.length = size
+  const last = more ? rows.at(-1) : undefined
   return {
-    rows: kept as Row[],
+    rows: rows as Row[],
     next_cursor: last
       ? encodeCursor(
           keys.map((key) => last[key.column]),
           print
         )
       : null,
-    ...(query.with_total_count ? { total_count: await countRows(db, table, all) } : {})
+    ...(query.with_total_count ? { total_count: await countRows(db, table, conditions) } : {})
   }
 }
 
-async function countRows(db: Db, table: string, conditions: RawBuilder<unknown>) {
-  const { rows } = await sql<{ count: bigint }>`select count(*) from ${sql.table(table)} e where ${conditions}`.execute(
-    db
-  )
+async function countRows(db: Database | Db, table: string, conditions: Sql[]) {
+  const count = statement([`select count(*) from ${table} e where `, ...joined(conditions, ' and ')])
+  const rows = await run<{ count: bigint }>(db, count)
   return Number(rows[0]!.count)
 }
