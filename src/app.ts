@@ -9,6 +9,7 @@ import { adsScope, type Environment, type FindAccountAccess } from './http/ads.t
 import { measureRequests } from './http/metrics.ts'
 import { documentation, openApiInfo } from './http/openapi.ts'
 import { operations } from './http/operations.ts'
+import { bridgeSandbox } from './http/sandbox-bridge.ts'
 import { createServer } from './http/server.ts'
 import { v2Scope } from './http/v2.ts'
 
@@ -65,6 +66,7 @@ export async function buildApps({ deps, domains, findAccountAccess, notReady, ch
   ads(main, 'production')
   ads(sandbox, 'sandbox')
   documentation(main, sandbox)
+  bridgeSandbox(main, sandbox)
 
   await Promise.all([main.ready(), sandbox.ready()])
   return { main, sandbox }

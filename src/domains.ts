@@ -2,6 +2,7 @@
 import { createActivity } from './activity/index.ts'
 import { createCampaigns } from './campaigns/index.ts'
 import { createCatalog } from './catalog/index.ts'
+import { createConsole } from './console/index.ts'
 import type { Deps } from './deps.ts'
 import type { Domain } from './domain.ts'
 import type { FindAccountAccess } from './http/ads.ts'
@@ -17,7 +18,7 @@ export function createDomains(deps: Deps, work: DueWork): { domains: Domain[]; f
   const webhooks = createWebhooks(deps)
   const activity = createActivity(deps, webhooks)
   return {
-    domains: [identity, operator, webhooks, activity, createCatalog(deps), campaigns],
+    domains: [identity, operator, webhooks, activity, createCatalog(deps), campaigns, createConsole(deps)],
     findAccountAccess: campaigns.findAccountAccess
   }
 }

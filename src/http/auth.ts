@@ -3,6 +3,7 @@ import type { FastifyRequest } from 'fastify'
 import type { Deps } from '../deps.ts'
 import { forbidden, unauthorized } from '../errors.ts'
 import { type Principal, permits, type Requirement } from '../identity/principal.ts'
+import { sessionOf } from './browser-session.ts'
 import { unsupportedAuthentication } from './problems.ts'
 
 export type { AppPrincipal, Principal, UserPrincipal } from '../identity/principal.ts'
@@ -13,9 +14,11 @@ export type Accepts = 'admin' | Requirement
 export const APP_ONLY: Requirement = { accepts: ['app'] }
 export const ADMIN = 'admin'
 
-export function credentialsOf(req: FastifyRequest) {
+export function credentialsOf(req: FastifyRequest, { forOperator = false } = {}) {
+  const session = sessionOf(req)
   return {
     authorization: req.headers.authorization,
+    session: session && { ...session, forOperator },
     method: req.method,
     scheme: req.protocol,
     host: req.host,
@@ -32,7 +35,7 @@ export function credentialsOf(req: FastifyRequest) {
 
 /** The caller of a /2 or /admin route, or the documented refusal. */
 export async function authenticated(req: FastifyRequest, deps: Deps, accepts: Accepts): Promise<Principal> {
-  const principal = await deps.authenticator.authenticate(credentialsOf(req))
+  const principal = await deps.authenticator.authenticate(credentialsOf(req, { forOperator: accepts === 'admin' }))
   if ('failure' in principal) {
     req.log.debug({ failure: principal.failure }, 'not authenticated')
     throw unauthorized('UNAUTHORIZED', 'Unauthorized')

@@ -7,7 +7,9 @@ export const ALLOW_LISTS = {
   /** Document 2: catalog endpoints are available by early access only. Subjects: users, apps. */
   catalogEarlyAccess: 'catalog.early_access',
   /** Document 3: account history is a closed beta. Subjects: accounts. */
-  accountHistory: 'account_history'
+  accountHistory: 'account_history',
+  /** Who may do in the console what the admin token may do. Subjects: users. */
+  operators: 'operators'
 } as const
 
 export type SubjectKind = 'app' | 'user' | 'account'

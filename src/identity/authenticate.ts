@@ -5,6 +5,13 @@ import type { Database } from '../storage/db.ts'
 import type { Listener } from '../storage/listen.ts'
 import { openConsumerSecrets, validSecrets } from './apps.ts'
 import { IDENTITY_CHANNEL } from './changes.ts'
+import {
+  type ConsolePerson,
+  type FoundSession,
+  lookForSession,
+  principalOfSession,
+  type SessionCredentials
+} from './console-sessions.ts'
 import type { AuthenticationFailure } from './failures.ts'
 import { findAdminToken, findAppToken, findConsumer, findOAuth2Token } from './lookups.ts'
 import { parseOAuthHeader } from './oauth1.ts'
@@ -17,10 +24,14 @@ import { createSignatureChecks, type SignedRequest } from './signed-requests.ts'
 export interface Credentials extends SignedRequest {
   authorization: string | undefined
   remoteAddress?: string
+  /** A browser of the console; believed only beside no Authorization header. */
+  session?: SessionCredentials | undefined
 }
 
 export interface Authenticator {
   authenticate(request: Credentials): Promise<Principal | { failure: AuthenticationFailure }>
+  /** Who has signed in to the console with this session. */
+  person(sessionToken: string): Promise<ConsolePerson | undefined>
   /** Drops everything remembered, at once; other nodes hear of changes through the database. */
   forget(): void
   close(): void
@@ -46,6 +57,7 @@ interface Found {
   principal?: Principal
   failure?: AuthenticationFailure
   expiresAt?: number
+  session?: FoundSession
   secrets?: ReturnType<typeof openConsumerSecrets>
   tokenSecret?: string
 }
@@ -172,13 +184,30 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
     return failure ? { failure } : found.principal!
   }
 
+  async function sessionOf(token: string, appId?: string): Promise<FoundSession | undefined> {
+    const isConfigured = (hash: Buffer) => adminTokenHash !== undefined && timingSafeEqual(hash, adminTokenHash)
+    const found = await remembered(`session ${tokenKey(token)} ${appId ?? ''}`, async () => {
+      const session = await lookForSession(database, { token, appId }, isConfigured)
+      return session && { session }
+    })
+    return found?.session && found.session.expiresAt > clock.now() ? found.session : undefined
+  }
+
   return {
     async authenticate(request) {
-      const { authorization } = request
-      if (!authorization) return { failure: 'no-credentials' }
+      const { authorization, session } = request
+      if (!authorization) {
+        const found = session && (await sessionOf(session.token, session.appId))
+        if (!found) return { failure: 'no-credentials' }
+        return principalOfSession(found, session) ?? { failure: 'unknown-token' }
+      }
       const token = BEARER.exec(authorization)?.[1]
       if (token !== undefined) return bearer(token)
       return /^OAuth\s/i.test(authorization) ? signed(request) : { failure: 'malformed' }
+    },
+    async person(sessionToken) {
+      const found = await sessionOf(sessionToken)
+      return found && { user: found.user, operator: found.operator }
     },
     forget,
     close() {

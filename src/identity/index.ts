@@ -11,6 +11,12 @@ export {
   createAuthenticator
 } from './authenticate.ts'
 export { IDENTITY_CHANNEL } from './changes.ts'
+export {
+  type ConsolePerson,
+  createOperatorSession,
+  endConsoleSessions,
+  type SessionCredentials
+} from './console-sessions.ts'
 export { createIdentity } from './domain.ts'
 export * from './failures.ts'
 export { type SignableRequest, type SigningKeys, type SigningOptions, signRequest } from './oauth1.ts'
@@ -21,7 +27,16 @@ export { pruneIdentity, pruneIdentityJob } from './prune.ts'
 export * from './revocations.ts'
 export * from './scopes.ts'
 export { createVault, hashToken, parseSecretKey, randomText, secretKeyFromFile, type Vault } from './secrets.ts'
-export { createSession, endSession, findSessionUser, type SignIn, verifyPassword } from './sign-in.ts'
+export {
+  ATTEMPT_WINDOW_SECONDS,
+  admitAdminAttempt,
+  createSession,
+  endSession,
+  findSessionUser,
+  SESSION_SECONDS,
+  type SignIn,
+  verifyPassword
+} from './sign-in.ts'
 export * from './tokens.ts'
 export * from './users.ts'
 export { checkSecretKey } from './vault-check.ts'

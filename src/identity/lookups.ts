@@ -1,4 +1,4 @@
-/** The four queries behind authentication: one round trip each, everything a principal needs. */
+/** The queries behind authentication: one round trip each, everything a principal needs. */
 import type { Database } from '../storage/db.ts'
 import type { PrincipalApp, PrincipalUser } from './principal.ts'
 import type { PermissionLevel } from './scopes.ts'
@@ -64,6 +64,34 @@ export const findAdminToken = (database: Database, hash: Buffer) =>
     'admin_token',
     'select expires_at, revoked_at from admin_tokens where token_hash = $1',
     [hash]
+  )
+
+interface SessionRow {
+  user: PrincipalUser | null
+  user_suspended: boolean | null
+  admin_token_hash: Buffer | null
+  admin_token_live: boolean
+  admin_token_expires_at: string | null
+  app: PrincipalApp | null
+  app_suspended: boolean | null
+  expires_at: string
+}
+
+/** A browser that signed in to the console, and the app that it wants to act as. */
+export const findConsoleSession = (database: Database, hash: Buffer, appId: string | null) =>
+  one<SessionRow>(
+    database,
+    'console_session',
+    `select session.expires_at, session.admin_token_hash,
+       token.token_hash is not null and token.revoked_at is null as admin_token_live,
+       token.expires_at as admin_token_expires_at,
+       case when usr.id is not null then ${USER} end as user, usr.suspended as user_suspended, asked.app, asked.app_suspended
+     from sessions session
+     left join users usr on usr.id = session.user_id
+     left join admin_tokens token on token.token_hash = session.admin_token_hash
+     left join lateral (select ${APP} from apps app where app.id = $2) asked on true
+     where session.token_hash = $1 and session.purpose = 'console'`,
+    [hash, appId]
   )
 
 export interface Consumer {

@@ -10,7 +10,8 @@ declare module '../storage/db.ts' {
     sign_in_attempts: { key: string; attempts: number; window_ends_at: Time }
     sessions: {
       token_hash: Buffer
-      user_id: string
+      user_id: string | null
+      admin_token_hash: Buffer | null
       purpose: SessionPurpose
       created_at: Time
       expires_at: Time
@@ -63,6 +64,21 @@ export async function verifyPassword(
     .execute()
   const { password_hash: _, ...known } = user
   return { outcome: 'signed-in', user: known }
+}
+
+/** Attempts at an admin token per address and window; it is long and random, so this only stops the noise. */
+export const ADMIN_ATTEMPTS_MAX = 10
+
+/** Whether one more guess at an admin token may be heard; a good one takes back what it counted. */
+export async function admitAdminAttempt(db: Db, address: string, now: Date) {
+  const key = `admin:${tokenKey(address)}`
+  const admitted = (await countAttempt(db, key, now)) <= ADMIN_ATTEMPTS_MAX
+  return {
+    admitted,
+    succeeded: async () => {
+      await db.deleteFrom('sign_in_attempts').where('key', '=', key).execute()
+    }
+  }
 }
 
 async function countAttempt(db: Db, key: string, now: Date) {
