@@ -17,10 +17,28 @@ export interface PostMatch {
   byApp: ReadonlyMap<string, readonly Matched[]>
 }
 
-/** As rules read it: users flat, however they came. */
+/** As rules read it: users flat, however they came, and nothing that is null. */
 export function viewOf({ payload, includes }: Pick<PublishedEvent, 'payload' | 'includes'>): PostView {
   const flat = includes?.users ? { ...includes, users: objectsIn(includes.users).map(unwrapped) } : includes
-  return new PostView(payload as unknown as RawPost, (flat ?? undefined) as Includes | undefined)
+  return new PostView(withoutNulls(payload) as unknown as RawPost, withoutNulls(flat ?? {}) as Includes)
+}
+
+/** Producers say "none" by leaving a field out or by null. The same value if it holds no null. */
+function withoutNulls<T>(value: T): T {
+  if (value === null || typeof value !== 'object') return value
+  if (Array.isArray(value)) {
+    const items = value.map(withoutNulls)
+    return (items.some((item, at) => item !== value[at]) ? items : value) as T
+  }
+  let copy: Record<string, unknown> | undefined
+  for (const [key, child] of Object.entries(value)) {
+    const kept = withoutNulls(child)
+    if (kept === child && kept !== null) continue
+    copy ??= { ...value } as Record<string, unknown>
+    if (kept === null) delete copy[key]
+    else copy[key] = kept
+  }
+  return (copy ?? value) as T
 }
 
 /** Public posts only: those of protected accounts are never delivered. */

@@ -182,7 +182,7 @@ type Thing = Record<string, unknown>
 
 function pick(thing: Thing, fields: readonly string[]): Thing {
   const picked: Thing = {}
-  for (const field of fields) if (thing[field] !== undefined) picked[field] = thing[field]
+  for (const field of fields) if (thing[field] !== undefined && thing[field] !== null) picked[field] = thing[field]
   return picked
 }
 

@@ -45,14 +45,14 @@ async function givenSubscriber(quotas: Record<string, number> = {}) {
     payload: { after: `${number}`, padding: 'x'.repeat(padding) }
   })
   /** More than the sockets between server and client hold by themselves; past the admin API, to be quick about it. */
-  const flood = async (count: number, bytes = 40_000) => {
+  const flood = async (count: number, { from = 0, bytes = 40_000 } = {}) => {
     await a.deps.database.pool.query(
       `with new_events as (
          insert into events (created_at, occurred_at, id, event_type, user_id, payload)
          select $1, $1, $2::bigint + n, 'profile.update.bio', $3, json_build_object('after', n::text, 'padding', repeat('x', $4))
-         from generate_series(0, $5 - 1) as n returning id)
+         from generate_series($6::int, $6 + $5 - 1) as n returning id)
        select pg_notify('herald_events', string_agg(id, ',' order by id)) from new_events group by id::bigint / 100`,
-      [new Date(a.deps.clock.now()), newId(), user, bytes, count]
+      [new Date(a.deps.clock.now()), newId(), user, bytes, count, from]
     )
   }
   return { app, bio, flood }
@@ -90,7 +90,11 @@ test('a reader that falls too far behind is told so and disconnected; others not
   const quick = await openStream(t, url + ACTIVITY, app.headers)
 
   slow.pause()
-  await flood(450)
+  // In steps that a reader who reads keeps up with.
+  for (const from of [0, 150, 300]) {
+    await flood(150, { from })
+    await quick.received(from + 150)
+  }
   await quick.received(450)
   slow.resume()
   await slow.ended()
