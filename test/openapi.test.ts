@@ -43,7 +43,7 @@ test('is JSON Schema of OpenAPI 3.1: no nullable, no dangling reference', () => 
     const target = reference!
       .split('/')
       .reduce<unknown>((node, key) => (node as Record<string, unknown> | undefined)?.[key], document)
-    assert.ok(target !== undefined, reference)
+    assert.notEqual(target, undefined, `${reference} leads nowhere`)
   }
 })
 
