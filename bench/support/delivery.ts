@@ -5,7 +5,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { systemClock } from '../../src/clock.ts'
+import { type Clock, systemClock } from '../../src/clock.ts'
 import { createEgress } from '../../src/egress/index.ts'
 import { type Database, openDatabase } from '../../src/storage/db.ts'
 import { removeEmbedded, startEmbedded } from '../../src/storage/embedded.ts'
@@ -60,9 +60,10 @@ export interface SetUp {
   webhooks: number
   config?: Partial<DeliveryConfig>
   slowMs?: number
+  clock?: Clock
 }
 
-export async function setUp({ webhooks: count, config, slowMs = 10_000 }: SetUp): Promise<Bench> {
+export async function setUp({ webhooks: count, config, slowMs = 10_000, clock = systemClock }: SetUp): Promise<Bench> {
   const dataDir = await mkdtemp(path.join(tmpdir(), 'herald-bench-'))
   const server = await startEmbedded({ dataDir })
   const database = openDatabase({ url: server.url })
@@ -85,7 +86,7 @@ export async function setUp({ webhooks: count, config, slowMs = 10_000 }: SetUp)
   const engine = createDelivery({
     database,
     egress,
-    clock: systemClock,
+    clock,
     config: { ...DELIVERY_DEFAULTS, ...config },
     secrets: async () => [SECRET]
   })
