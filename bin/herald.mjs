@@ -1,15 +1,16 @@
 #!/usr/bin/env node
 // Starts the CLI on the Node that the project pins, whatever Node found this file first.
-import { spawnSync } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 
 const at = (path) => fileURLToPath(new URL(path, import.meta.url))
 if (!existsSync(at('../node_modules/.bin/node')))
   spawnSync(process.execPath, [at('../scripts/setup.mjs')], { stdio: 'inherit' })
-const { status, signal } = spawnSync(at('../node_modules/.bin/node'), [at('../src/cli.ts'), ...process.argv.slice(2)], {
-  stdio: 'inherit',
-  // Compiled once, kept with the installed packages.
-  env: { NODE_COMPILE_CACHE: at('../node_modules/.cache/herald'), ...process.env }
+const child = spawn(at('../node_modules/.bin/node'), [at('../src/cli.ts'), ...process.argv.slice(2)], {
+  stdio: 'inherit'
 })
-process.exit(signal ? 1 : (status ?? 1))
+// A terminal interrupts both of us; what is sent to this process alone is passed on. Either way the command ends first.
+process.on('SIGINT', () => {})
+for (const signal of ['SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal))
+child.on('close', (status, signal) => process.exit(signal ? 1 : (status ?? 1)))

@@ -23,6 +23,7 @@ import {
   rotateConsumerSecret
 } from '../identity/index.ts'
 import { serve } from '../serve.ts'
+import { DEFAULT_PATH as LISTEN_PATH, DEFAULT_PORT as LISTEN_PORT, listen } from './listen.ts'
 import { callServer } from './server.ts'
 import { withDeps } from './session.ts'
 
@@ -287,6 +288,26 @@ export const COMMANDS: Command[] = [
           needed(values.user, '--user')
         )
       }))
+  },
+  {
+    name: 'listen',
+    args: '[--register] [--subscribe post.create:42]',
+    about: 'Receive webhooks on this machine: answers CRCs, checks signatures, shows events.',
+    options: {
+      register: { type: 'boolean', about: 'register it as a webhook of the app in credentials.json' },
+      subscribe: string('register, and subscribe to these event types of these users: post.create:42,…'),
+      port: string(`port on 127.0.0.1 (${LISTEN_PORT})`),
+      path: string(`path of the webhook (${LISTEN_PATH})`),
+      secret: string("the app's consumer secret, if not that of credentials.json"),
+      token: string("the app's bearer token, if not that of credentials.json"),
+      slow: string('answer after this long: 5s'),
+      fail: string('answer with this status: 500'),
+      redirect: { type: 'boolean', about: 'answer with a redirect' },
+      lie: { type: 'boolean', about: 'answer CRCs with a wrong token' },
+      stall: { type: 'boolean', about: 'take requests and never answer' }
+    },
+    example: 'listen --subscribe post.create:42',
+    run: ({ values, env }) => listen(values, env)
   },
   {
     name: 'event publish',

@@ -30,7 +30,9 @@ function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
 
 export function createConnect({ vetting, extraCa, monotonicNow }: Options): Connect {
   const ca = extraCa ? [...tls.getCACertificates('default'), extraCa] : undefined
-  const secureContext = tls.createSecureContext({ ca, minVersion: 'TLSv1.2' })
+  const publicContext = tls.createSecureContext({ ca, minVersion: 'TLSv1.2' })
+  const contextFor = (only: string | undefined) =>
+    only === undefined ? publicContext : tls.createSecureContext({ ca: [only], minVersion: 'TLSv1.2' })
 
   function openSocket({ host, port, secure }: Target, vetted: Vetted): net.Socket {
     const { addresses } = vetted
@@ -49,6 +51,7 @@ export function createConnect({ vetting, extraCa, monotonicNow }: Options): Conn
     if (!secure) return net.connect(options)
     // A literal address has no server name; its certificate is checked against `host`.
     const servername = net.isIP(host) ? '' : host.replace(/\.$/, '')
+    const secureContext = contextFor(vetted.ca)
     return tls.connect({ ...options, servername, secureContext, rejectUnauthorized: true, ALPNProtocols: ['http/1.1'] })
   }
 
@@ -64,6 +67,10 @@ export function createConnect({ vetting, extraCa, monotonicNow }: Options): Conn
     progress.phase = 'dns'
     const vetted = await unlessAborted(vetting.vet(target.host), signal)
     timings.dns = lap()
+    if (vetted.ca !== undefined && !target.secure)
+      throw new EgressError('EGRESS_REFUSED_URL', `${target.host} is reached by https only`)
+    const permits = (address: string) =>
+      vetted.ca === undefined ? vetting.permits(address) : address === vetted.addresses[0]!.address
 
     progress.phase = 'connect'
     const socket = openSocket(target, vetted)
@@ -74,7 +81,7 @@ export function createConnect({ vetting, extraCa, monotonicNow }: Options): Conn
         socket.once('close', () => reject(Object.assign(new Error('closed'), { code: 'ECONNRESET' })))
         socket.once('connect', () => {
           timings.connect = lap()
-          if (!vetting.permits(socket.remoteAddress ?? '')) {
+          if (!permits(socket.remoteAddress ?? '')) {
             return reject(
               new EgressError('EGRESS_REFUSED_ADDRESS', `${target.host} led to an address that is not allowed`)
             )

@@ -6,13 +6,14 @@ import { Pool, type PoolOptions } from './pool.ts'
 import { type Outcome, Send, type SendRequest } from './send.ts'
 import { Stream, type StreamOutcome, type StreamRequest } from './stream.ts'
 import { parseTarget, type Scheme, type Target } from './targets.ts'
-import { type ConnectTo, createVetting } from './vetting.ts'
+import { type ConnectTo, createVetting, type FindReceiver } from './vetting.ts'
 
 export { EgressError, type Failure, type FailureClass, type FailureCode, type Phase, type Timings } from './failures.ts'
 export type { Lookup } from './lookup.ts'
 export type { Outcome, SendRequest, SendResponse } from './send.ts'
 export { gunzipBounded, type StreamOutcome, type StreamRequest, type StreamResponse } from './stream.ts'
 export type { Scheme } from './targets.ts'
+export type { FindReceiver, LocalReceiver } from './vetting.ts'
 
 export interface EgressOptions {
   /** HERALD_EGRESS_ALLOW_PRIVATE: targets may be private and loopback addresses. */
@@ -21,6 +22,8 @@ export interface EgressOptions {
   resolve: ReadonlyMap<string, ConnectTo>
   /** PEM of certificate authorities to trust beside the usual ones. */
   extraCa?: string
+  /** HERALD_DEV_LISTENER: the receiver of `herald listen`, if this server may reach it. */
+  findReceiver?: FindReceiver
   connectionsPerTargetMax: number
   /** Where names are looked up; the system's name servers by default. */
   lookup?: Lookup
@@ -74,13 +77,14 @@ export function createEgress({
   allowPrivate,
   resolve,
   extraCa,
+  findReceiver,
   connectionsPerTargetMax,
   lookup = createLookup(),
   lookupCacheMs = LOOKUP_CACHE_MS,
   connectionAgeMaxMs = CONNECTION_AGE_MAX_MS,
   monotonicNow = () => performance.now()
 }: EgressOptions): Egress {
-  const vetting = createVetting({ allowPrivate, resolve, lookup, cacheMs: lookupCacheMs, monotonicNow })
+  const vetting = createVetting({ allowPrivate, resolve, findReceiver, lookup, cacheMs: lookupCacheMs, monotonicNow })
   const connect = createConnect({ vetting, extraCa, monotonicNow })
   const poolOptions: PoolOptions = {
     connect,

@@ -13,7 +13,19 @@ export interface Vetted {
   addresses: { address: string; family: 4 | 6 }[]
   /** The port to connect to instead of the URL's, when the operator mapped the name. */
   port?: number
+  /** The only authority to trust, for a receiver on this machine. */
+  ca?: string
 }
+
+/** A receiver that the operator runs on this machine for development: reached by its name, at its port, by its certificate. */
+export interface LocalReceiver {
+  address: string
+  port: number
+  ca: string
+}
+
+/** undefined for every name but the receiver's; null when that is not running. */
+export type FindReceiver = (host: string) => Promise<LocalReceiver | null | undefined>
 
 export interface Vetting {
   /** Rejects with an EgressError when the name has no addresses or one of them is forbidden. */
@@ -25,6 +37,7 @@ export interface Vetting {
 interface Options {
   allowPrivate: boolean
   resolve: ReadonlyMap<string, ConnectTo>
+  findReceiver?: FindReceiver
   lookup: Lookup
   /** How long an answer that passed may be used without another lookup. */
   cacheMs: number
@@ -35,7 +48,8 @@ const CACHED_MAX = 10_000
 
 const withoutDot = (host: string) => host.toLowerCase().replace(/\.$/, '')
 
-export function createVetting({ allowPrivate, resolve, lookup, cacheMs, monotonicNow }: Options): Vetting {
+export function createVetting(options: Options): Vetting {
+  const { allowPrivate, resolve, findReceiver, lookup, cacheMs, monotonicNow } = options
   const mapping = new Map([...resolve].map(([host, to]) => [withoutDot(host), to]))
   for (const [host, { address }] of mapping) {
     if (!isIP(address)) throw new Error(`HERALD_EGRESS_RESOLVE: ${host} must be mapped to an IP address`)
@@ -79,6 +93,14 @@ export function createVetting({ allowPrivate, resolve, lookup, cacheMs, monotoni
       const mapped = mapping.get(withoutDot(host))
       if (mapped) return judgeAll(host, [mapped.address], mapped.port)
       if (isIP(host)) return judgeAll(host, [host])
+      const receiver = await findReceiver?.(withoutDot(host))
+      if (receiver === null)
+        throw new EgressError('DNS', `Nothing listens at ${host}; start the receiver with npx herald listen`)
+      // Not judged: nothing but the receiver can show a certificate of its own authority.
+      if (receiver) {
+        const { address, port, ca } = receiver
+        return { addresses: [{ address, family: isIP(address) === 6 ? 6 : 4 }], port, ca }
+      }
       const cached = cache.get(host)
       if (cached && cached.until > monotonicNow()) return cached.vetted
       // Many requests for one name at once share one lookup.
