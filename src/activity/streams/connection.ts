@@ -27,11 +27,18 @@ export interface ConnectionOptions {
   onFailure(error: unknown): void
 }
 
+export interface StreamLine {
+  eventId: string
+  text: string
+}
+
 /** Whoever is cut off has this long to read what was sent before. */
 const LINGER_MS = 5_000
 /** Idle peers are asked by TCP itself, which finds the dead ones in about ten seconds more. */
 const TCP_KEEP_ALIVE_MS = 5_000
 const REREAD_EVENTS = 100
+/** Many lines go out in one write, but not so many that a reader could not keep up with one. */
+const WRITE_CHARACTERS = 64_000
 /** Old events that may also be announced as new ones are remembered for this long. */
 const REMEMBER_MS = 30_000
 
@@ -98,14 +105,28 @@ export class StreamConnection {
     return this.#response.writableLength
   }
 
-  /** A new event. It goes out at once unless older ones are waiting; then it is read again when its turn comes. */
-  offer(eventId: string, line: string) {
-    if (this.ended || this.#sentAsOld.has(eventId)) return
-    if (!this.#catchingUp && this.bufferedBytes <= this.#limits.bufferBytesMax) return this.#write(line)
+  /** New events. They go out at once unless older ones are waiting; then they are read again when their turn comes. */
+  offer(lines: readonly StreamLine[]) {
+    let text = ''
+    for (const { eventId, text: line } of lines) {
+      if (this.ended) return
+      if (this.#sentAsOld.has(eventId)) continue
+      if (this.#catchingUp || this.bufferedBytes > this.#limits.bufferBytesMax) this.#later(eventId)
+      else {
+        text += `${line}\r\n`
+        if (text.length < WRITE_CHARACTERS) continue
+        this.#write(text)
+        text = ''
+      }
+    }
+    if (text !== '') this.#write(text)
+  }
+
+  #later(eventId: string) {
     this.#backlog.add(eventId)
     if (this.#backlog.size > this.#limits.backlogMax)
-      return this.#cutOff(`fell more than ${this.#limits.backlogMax} events behind`)
-    if (!this.#catchingUp) void this.catchUp()
+      this.#cutOff(`fell more than ${this.#limits.backlogMax} events behind`)
+    else if (!this.#catchingUp) void this.catchUp()
   }
 
   /** First what `older` sends, then the backlog, at the pace of the reader. */
@@ -117,7 +138,7 @@ export class StreamConnection {
         const ids = [...this.#backlog.values().take(REREAD_EVENTS)]
         const lines = await this.#options.reread(this, ids)
         for (const id of ids) this.#backlog.delete(id)
-        for (const line of lines) await this.#writeSlowly(line)
+        await this.#writeSlowly(lines)
       }
     } catch (error) {
       this.#options.onFailure(error)
@@ -130,21 +151,30 @@ export class StreamConnection {
     this.#caughtUpMs = performance.now()
   }
 
-  /** An event of the past; it may be announced as a new one, too. */
-  async sendOld(eventId: string, line: string) {
-    this.#backlog.delete(eventId)
-    this.#sentAsOld.add(eventId)
-    await this.#writeSlowly(line)
+  /** Events of the past; they may be announced as new ones, too. */
+  async sendOld(lines: readonly StreamLine[]) {
+    for (const { eventId } of lines) {
+      this.#backlog.delete(eventId)
+      this.#sentAsOld.add(eventId)
+    }
+    await this.#writeSlowly(lines.map(({ text }) => text))
   }
 
-  async #writeSlowly(line: string) {
-    if (this.bufferedBytes > this.#limits.bufferBytesMax) await this.#drained()
-    this.#write(line)
+  async #writeSlowly(lines: readonly string[]) {
+    let text = ''
+    for (const [at, line] of lines.entries()) {
+      text += `${line}\r\n`
+      if (text.length < WRITE_CHARACTERS && at < lines.length - 1) continue
+      if (this.bufferedBytes > this.#limits.bufferBytesMax) await this.#drained()
+      this.#write(text)
+      text = ''
+    }
   }
 
-  #write(line: string) {
+  /** Whole lines, each with its end. */
+  #write(text: string) {
     if (this.ended) return
-    this.#response.write(`${line}\r\n`)
+    this.#response.write(text)
     this.#lastWriteMs = performance.now()
   }
 
@@ -167,7 +197,7 @@ export class StreamConnection {
     if (nowMs - this.#lastProgressMs > this.#limits.stallMs)
       return this.#cutOff(`has read nothing for ${Math.round(this.#limits.stallMs / 1000)} seconds`)
     if (!this.#catchingUp && nowMs - this.#caughtUpMs > REMEMBER_MS) this.#sentAsOld.clear()
-    if (nowMs - this.#lastWriteMs >= this.#limits.keepAliveMs) this.#write('')
+    if (nowMs - this.#lastWriteMs >= this.#limits.keepAliveMs) this.#write('\r\n')
   }
 
   #cutOff(why: string) {

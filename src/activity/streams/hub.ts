@@ -110,11 +110,12 @@ export function createHub({ database, listener, clock, log, ruleSet, onOverrun }
   async function deliver(events: readonly PastEvent[]) {
     if (events.length === 0) return
     const lines = await linesFor(db, ruleSet, await incomingAgain(db, events), [...open.values()])
-    for (const { connection, eventId, text } of lines) connection.offer(eventId, text)
+    for (const [connection, ofConnection] of lines) connection.offer(ofConnection)
   }
 
   async function linesOfOne(connection: StreamConnection, events: readonly PastEvent[]) {
-    return linesFor(db, ruleSet, await incomingAgain(db, events), [connection])
+    const lines = await linesFor(db, ruleSet, await incomingAgain(db, events), [connection])
+    return lines.get(connection) ?? []
   }
 
   return {
@@ -148,7 +149,7 @@ export function createHub({ database, listener, clock, log, ruleSet, onOverrun }
     async sendRange(connection, range) {
       const eventType = connection.endpoint === 'filtered_stream' ? { eventType: 'post.create' } : {}
       for await (const page of eventPages(db, { ...range, ...eventType }, clock.now())) {
-        for (const { eventId, text } of await linesOfOne(connection, page)) await connection.sendOld(eventId, text)
+        await connection.sendOld(await linesOfOne(connection, page))
         if (connection.ended) return
       }
     },

@@ -5,12 +5,10 @@ import { activityText } from '../envelope.ts'
 import type { Incoming } from '../events.ts'
 import { matchedPost, matchPosts } from '../filtered-stream/matching.ts'
 import type { RuleSet } from '../filtered-stream/rule-set.ts'
-import type { StreamConnection } from './connection.ts'
+import type { StreamConnection, StreamLine } from './connection.ts'
 
-export interface Line {
+interface Line extends StreamLine {
   connection: StreamConnection
-  eventId: string
-  text: string
 }
 
 type Connections = readonly StreamConnection[]
@@ -32,13 +30,14 @@ export async function linesFor(
   ruleSet: RuleSet,
   incoming: readonly Incoming[],
   connections: Connections
-): Promise<Line[]> {
+): Promise<Map<StreamConnection, StreamLine[]>> {
   const lines = [
     ...(await activityLines(db, incoming, byApp(connections, 'activity_stream'))),
     ...(await filteredLines(ruleSet, incoming, byApp(connections, 'filtered_stream')))
   ]
   const order = new Map(incoming.map(({ event }, at) => [event.id, at]))
-  return lines.sort((a, b) => order.get(a.eventId)! - order.get(b.eventId)!)
+  const sorted = lines.sort((a, b) => order.get(a.eventId)! - order.get(b.eventId)!)
+  return Map.groupBy(sorted, ({ connection }) => connection)
 }
 
 async function activityLines(
