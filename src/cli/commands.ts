@@ -26,6 +26,7 @@ import { serve } from '../serve.ts'
 import { DEFAULT_PATH as LISTEN_PATH, DEFAULT_PORT as LISTEN_PORT, listen } from './listen.ts'
 import { callServer } from './server.ts'
 import { withDeps } from './session.ts'
+import { WEBHOOK_COMMANDS } from './webhooks.ts'
 
 interface Call {
   values: Record<string, string | boolean | undefined>
@@ -309,6 +310,7 @@ export const COMMANDS: Command[] = [
     example: 'listen --subscribe post.create:42',
     run: ({ values, env }) => listen(values, env)
   },
+  ...WEBHOOK_COMMANDS,
   {
     name: 'event publish',
     args: '<file.json | ->',

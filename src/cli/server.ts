@@ -55,6 +55,10 @@ async function call(
   return answer.data ?? answer
 }
 
+/** Any call of the admin API of the running server; its data. */
+export const callAdmin = async (env: NodeJS.ProcessEnv, method: 'GET' | 'POST', route: string) =>
+  call(await findServer(env), method, route)
+
 export async function callServer(env: NodeJS.ProcessEnv, what: 'events' | 'clock', ...args: string[]) {
   const server = await findServer(env)
   if (what === 'clock') {
