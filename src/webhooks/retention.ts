@@ -51,7 +51,7 @@ export function createPartitions(pool: pg.Pool, clock: Clock): Partitions {
     },
     async ensureAhead() {
       const now = clock.now()
-      for (let slot = slotOf(now); slot <= slotOf(now + AHEAD_MS); slot++) await make(slot)
+      for (let slot = slotOf(now); slot <= slotOf(now + AHEAD_MS); slot++) if (!known.has(slot)) await make(slot)
     }
   }
 }
@@ -119,7 +119,7 @@ export async function dropPartitions(pool: pg.Pool, beforeMs: number): Promise<s
   return dropped
 }
 
-const RETENTION_EVERY_MS = 15 * 60_000
+const RETENTION_EVERY_MS = 60 * 60_000
 
 /** One job row for all nodes, claimed with a lease: never "the first node". */
 export const retentionJob = (delivery: { prune(): Promise<unknown> }) =>
