@@ -78,6 +78,7 @@ export interface EngineGiven {
   egress?: Egress
   clock?: TestClock
   config?: Partial<DeliveryConfig>
+  secrets?: (appId: string) => Promise<readonly string[]>
   /** Otherwise it only publishes. */
   start?: boolean
 }
@@ -97,7 +98,7 @@ export async function givenEngine(t: Cleanup, given: EngineGiven): Promise<Runni
     egress: given.egress ?? givenEgress(t, { consumer }),
     clock,
     config: { ...DELIVERY_DEFAULTS, ...QUICK, ...config },
-    secrets: async () => [SECRET],
+    secrets: given.secrets ?? (async () => [SECRET]),
     listener
   })
   if (start) await engine.start()

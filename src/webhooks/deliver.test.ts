@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { setImmediate } from 'node:timers/promises'
 import { presets, startConsumer } from '../../test/consumer.ts'
 import { testDatabase } from '../../test/database.ts'
 import {
@@ -11,6 +12,7 @@ import {
   SECRET,
   setValid
 } from '../../test/deliveries.ts'
+import { announceWebhookChange } from './deliver-wake.ts'
 import { signature } from './sign.ts'
 
 const BODY =
@@ -246,6 +248,48 @@ test('sends nothing to an invalid webhook, and keeps what arrives for a replay',
   assert.deepEqual(
     held.map(({ attempt, outcome, error }) => ({ attempt, outcome, error })),
     [{ attempt: 0, outcome: 'held', error: 'webhook_invalid' }]
+  )
+})
+
+test('records an answer that comes after its webhook became invalid, and holds what had not been sent', async (t) => {
+  const { database, consumer, webhook, engine, publish } = await given(t, { config: { inFlightMax: 1 } })
+  const release = Promise.withResolvers<void>()
+  consumer.respond(async (request, response, context) => {
+    await release.promise
+    presets.ok(request, response, context)
+  })
+  const [inFlight, waiting] = await publish({ ...webhook, body: BODY }, { ...webhook, body: BODY })
+  await consumer.received(1)
+
+  await setValid(database, webhook, false)
+  await announceWebhookChange(database.db, webhook)
+  while ((await attemptsOf(database, waiting!.id)).length === 0) await setImmediate()
+  release.resolve()
+  await engine.drain()
+
+  assert.equal((await attemptsOf(database, inFlight!.id))[0]!.outcome, 'delivered')
+  assert.equal((await attemptsOf(database, waiting!.id))[0]!.outcome, 'held')
+  assert.equal(consumer.requests.length, 1)
+})
+
+test('sends later when the consumer secret cannot be read now', async (t) => {
+  let failing = true
+  const secrets = async () => {
+    if (failing) throw new Error('the database is away')
+    return [SECRET]
+  }
+  const { database, consumer, webhook, engine, publish } = await given(t, { secrets })
+
+  const [delivery] = await publish({ ...webhook, body: BODY })
+  await assert.rejects(engine.drain(300), /could not all be sent/)
+  assert.deepEqual(await attemptsOf(database, delivery!.id), [])
+  failing = false
+  await engine.drain()
+
+  assert.equal(consumer.requests.length, 1)
+  assert.deepEqual(
+    (await attemptsOf(database, delivery!.id)).map(({ attempt, outcome }) => [attempt, outcome]),
+    [[1, 'delivered']]
   )
 })
 

@@ -78,6 +78,7 @@ const OVERDUE_MS = 1_500
 const ABANDONED_MS = 5_000
 const DRAIN_TIMEOUT_MS = 30_000
 const RECORD_FAILURES_MAX = 5
+const NOT_SENT_PAUSE_MS = 1_000
 /** Beyond the deadline of what is in flight, for recording it and giving back lanes. */
 const STOP_GRACE_MS = 1_000
 
@@ -127,7 +128,7 @@ class Engine implements DeliveryEngine {
       opened: (lane) => this.#claims.want(lane),
       invalid: (lane) => this.#hold(lane),
       isBusyWith: (lane) => lane.inFlight > 0 || lane.known.size > 0 || this.#replays.isBusyWith(lane),
-      inFlight: () => this.#sender.inFlight,
+      settle: () => this.#settleSent(),
       complain,
       warn: (what) => log.warn(what)
     })
@@ -198,7 +199,7 @@ class Engine implements DeliveryEngine {
   async #hold(lane: Lane) {
     lane.forget()
     try {
-      await this.#log.hold(lane)
+      await this.#log.hold(lane, [...lane.known])
     } catch (error) {
       this.#complain(error, 'deliveries to an invalid webhook cannot be held; the next search of the queue tries again')
     }
@@ -209,7 +210,9 @@ class Engine implements DeliveryEngine {
     if (delivery.cause === 'replay') return this.#replays.settled(sent)
     const { outcome, status, error, detail, response, retryAfterMs } = judgement
     if (outcome === 'none') {
-      // Not an attempt: it is in the queue as before.
+      // Not an attempt: it is in the queue as before. Whatever is missing may come back soon, but not at once.
+      if (judgement.detail) this.#logger.warn({ webhook: lane.webhook_id }, `cannot send: ${judgement.detail}`)
+      lane.pausedUntilMs = Math.max(lane.pausedUntilMs, this.#clock.now() + NOT_SENT_PAUSE_MS)
       lane.known.delete(delivery.id)
       lane.moreWaits()
       return
@@ -415,6 +418,12 @@ class Engine implements DeliveryEngine {
       await this.#flush.done()
       if (!this.#isIdle) await sleep(2)
     }
+  }
+
+  /** Everything sent so far is over and recorded, as far as it was ours. */
+  async #settleSent() {
+    while (this.#sender.inFlight > 0) await sleep(10)
+    await this.#flush.done()
   }
 
   stop() {

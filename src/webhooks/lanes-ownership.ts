@@ -17,8 +17,8 @@ export interface OwnershipOptions {
   invalid(lane: Lane): void
   /** Whether something of a lane is in flight or not recorded yet. */
   isBusyWith(lane: Lane): boolean
-  /** Requests in flight, of lanes that are ours and of others that were. */
-  inFlight(): number
+  /** Resolves when every request that was sent is over, and recorded as far as it was ours. */
+  settle(): Promise<void>
   complain(error: unknown, what: string): void
   warn(what: string): void
 }
@@ -28,7 +28,6 @@ const RENEWALS_PER_LEASE = 6
 const RENEWAL_RETRY_MS = 250
 /** A lane that another node was found to own; asking again at once would be in vain. */
 const FOREIGN_MS = 2_000
-const IN_FLIGHT_CHECK_MS = 10
 
 export class Ownership {
   readonly lanes = new Map<string, Lane>()
@@ -183,8 +182,9 @@ export class Ownership {
   async #startOver() {
     this.#options.warn(`the delivery lease of node ${this.lease.nodeId} was lost; starting over`)
     for (const lane of [...this.lanes.values()]) this.drop(lane)
-    // Until the last request of the old lanes is over, it would count in no lane's limit.
-    while (this.#options.inFlight() > 0) await sleep(IN_FLIGHT_CHECK_MS)
+    // Until the last request of the old lanes is over, it would count in no lane's limit. And if nobody could take our
+    // lanes, because the database was away, what is known of them can still be recorded.
+    await this.#options.settle()
     await this.lease.join()
     await this.lease.renew()
   }

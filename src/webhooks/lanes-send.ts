@@ -95,14 +95,14 @@ export function createSender(options: SenderOptions): Sender {
   }
 
   async function attempt(lane: Lane, { app_id, id, body }: Delivery, atMs: number): Promise<Judgement> {
-    let keys: readonly string[]
+    let headers: Record<string, string>
     try {
-      keys = secrets.get(app_id) ?? (await secrets.load(app_id))
+      const keys = secrets.get(app_id) ?? (await secrets.load(app_id))
+      headers = signedHeaders({ secrets: keys, signatureHeader: config.signatureHeader, id, atMs, body })
     } catch (error) {
       // The database is away, or the app is being deleted together with its webhooks; neither is an attempt.
       return { outcome: 'none', pace: 'same', detail: (error as Error).message }
     }
-    const headers = signedHeaders({ secrets: keys, signatureHeader: config.signatureHeader, id, atMs, body })
     const outcome = await egress.send({
       url: lane.url,
       method: 'POST',

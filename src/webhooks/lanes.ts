@@ -12,6 +12,8 @@ export interface LaneLimits {
 const START_LIMIT = 8
 /** While first attempts wait, one in so many slots goes to a retry, so that retries are behind but not stuck. */
 const FIRST_ATTEMPTS_PER_RETRY = 8
+/** The same for replays, in a lane that may have one request in flight. */
+const LIVE_PER_REPLAY = 4
 
 export class Lane implements LaneKey {
   readonly app_id: string
@@ -46,6 +48,7 @@ export class Lane implements LaneKey {
   #cutAtSend = 0
   #sends = 0
   #sinceRetry = 0
+  #sinceReplay = 0
 
   constructor(
     { app_id, webhook_id, epoch, url, valid }: LaneKey & { epoch: number; url: string; valid: boolean },
@@ -104,14 +107,21 @@ export class Lane implements LaneKey {
     if (this.closed || !this.valid || nowMs < this.pausedUntilMs) return undefined
     const limit = this.limit
     if (this.inFlight >= limit) return undefined
-    const live = this.inFlight - this.replaysInFlight
-    const replayWaits = this.replayed.length > 0
-    // One slot is kept for a replay, and at most half of them go to it: each goes on beside the other.
-    const delivery = (!replayWaits || limit === 1 || live < limit - 1 ? this.#nextLive() : undefined) ?? undefined
-    if (delivery) return this.#sent(delivery)
-    if (!replayWaits || this.replaysInFlight >= Math.max(1, limit >> 1)) return undefined
+    const replayed = this.#nextReplayed(limit)
+    if (replayed) return this.#sent(replayed)
+    const delivery = this.#nextLive()
+    return delivery && this.#sent(delivery)
+  }
+
+  /** A replay has one slot for sure, or one turn in a few where there is only one slot, and never more than half of them. */
+  #nextReplayed(limit: number) {
+    if (this.replayed.length === 0 || this.replaysInFlight >= Math.max(1, limit >> 1)) return undefined
+    const liveWaits = this.buffered > 0
+    if (liveWaits && limit === 1 && this.#sinceReplay < LIVE_PER_REPLAY) return undefined
+    if (liveWaits && limit > 1 && this.replaysInFlight > 0) return undefined
+    this.#sinceReplay = 0
     this.replaysInFlight++
-    return this.#sent(this.replayed.shift()!)
+    return this.replayed.shift()
   }
 
   #nextLive() {
@@ -126,6 +136,7 @@ export class Lane implements LaneKey {
   #sent(delivery: Delivery) {
     this.inFlight++
     this.#sends++
+    this.#sinceReplay++
     return delivery
   }
 

@@ -116,14 +116,14 @@ with done as (
 )
 select count(*)::int as count from gone`
 
-/** $1 app, $2 webhook, $3 now, $4 rows at most. */
+/** $1 app, $2 webhook, $3 now, $4 rows at most, $5 ids that are in flight: their answers are still to be recorded. */
 export const HOLD = `
 with gone as (
   delete from delivery_queue where (app_id, webhook_id, retry, due_at, delivery_id) in (
     select queue.app_id, queue.webhook_id, queue.retry, queue.due_at, queue.delivery_id
     from delivery_queue as queue
     join webhooks as webhook on webhook.app_id = queue.app_id and webhook.id = queue.webhook_id and not webhook.valid
-    where queue.app_id = $1 and queue.webhook_id = $2 limit $4
+    where queue.app_id = $1 and queue.webhook_id = $2 and queue.delivery_id not in (select unnest($5::text[])) limit $4
   ) returning *
 )
 insert into attempts (created_at, delivery_created_at, outcome, cause, attempt, app_id, webhook_id, delivery_id,

@@ -103,7 +103,7 @@ export interface DeliveryLog {
   waiting(): Promise<Waiting[]>
   claim(wants: readonly Want[], known: readonly string[]): Promise<Delivery[]>
   complete(settled: readonly Settled[]): Promise<number>
-  hold(lane: LaneKey): Promise<number>
+  hold(lane: LaneKey, except: readonly string[]): Promise<number>
   forgetOrphans(lane: LaneKey): Promise<number>
   prune(retentionMs: number): Promise<Pruned>
   readRange(range: Range): Promise<Past[]>
@@ -249,14 +249,14 @@ export function createDeliveryLog({ database, clock }: { database: Database; clo
       return completed[0] + completed[1]
     },
 
-    /** While a webhook is invalid nothing is sent: what waited for it is held, for a later replay. */
-    async hold({ app_id, webhook_id }) {
+    /** While a webhook is invalid nothing is sent: what waits for it is held, for a later replay. `except`: what is in flight. */
+    async hold({ app_id, webhook_id }, except) {
       await partitions.ensure(clock.now())
       for (let total = 0; ; ) {
         const { rowCount } = await pool.query({
           name: 'hold',
           text: statements.HOLD,
-          values: [app_id, webhook_id, isoTime(clock.now()), HOLD_ROWS_MAX]
+          values: [app_id, webhook_id, isoTime(clock.now()), HOLD_ROWS_MAX, textArray(except)]
         })
         total += rowCount ?? 0
         if ((rowCount ?? 0) < HOLD_ROWS_MAX) return total
