@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
+import { sql } from 'kysely'
 import { type GivenApp, givenApp, givenOAuth1, givenUser, givenUserToken } from '../../test/given.ts'
 import { startReceiving } from '../../test/given-activity.ts'
 import { reportRevoked } from '../identity/index.ts'
 
-const given = await startReceiving({ after })
+// One test makes a job fail on purpose, which is worth a warning otherwise.
+const given = await startReceiving({ after }, { HERALD_LOG_LEVEL: 'error' })
 const { app, admin, call, publish } = given
 const { db } = app.deps.database
 
@@ -175,6 +177,36 @@ test('however often a revocation is reported, it is told once; a new one is told
   await again()
   assert.equal(webhook.bodies().length, 2)
   assert.notEqual(webhook.bodies()[0].data.event_uuid, webhook.bodies()[1].data.event_uuid)
+})
+
+test('a job that fails half-way has done nothing, and its retry does everything once', async (t) => {
+  const { by, webhook } = await given.appWithWebhook()
+  const user = await givenUser(app)
+  const token = await givenUserToken(app, by, user)
+  assert.equal((await call('POST', accountActivity(webhook.id), token)).status, 200)
+  await subscribe('dm.received', user.id, token, webhook.id)
+  // Fails the first time, at the last thing that ends. A sequence is not rolled back.
+  await sql`create sequence tries`.execute(db)
+  await sql`create function fail_once() returns trigger language plpgsql as $$ begin
+    if nextval('tries') = 1 then raise exception 'the first try fails'; end if; return old; end $$`.execute(db)
+  await sql`create trigger fail_once before delete on activity_subscriptions for each row execute function fail_once()`.execute(
+    db
+  )
+  t.after(() => sql`drop function fail_once cascade`.execute(db))
+
+  await revokeAll(by, user.id)
+  const inBetween = [webhook.bodies().length, (await types(by)).length]
+  await admin('POST', '/clock', { advance: '2s' })
+
+  assert.deepEqual(inBetween, [0, 1])
+  assert.deepEqual(
+    webhook
+      .bodies()
+      .map((body) => Object.keys(body)[0])
+      .sort(),
+    ['data', 'user_event']
+  )
+  assert.deepEqual(await types(by), [])
 })
 
 test("another user's and another app's subscriptions stay", async () => {
