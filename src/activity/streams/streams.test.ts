@@ -462,6 +462,7 @@ test('a range of the past is sent, oldest first, and then the stream ends', asyn
     sent.map((n) => Math.ceil(n / 200)),
     sent.map((n) => Math.ceil(n / 200)).sort((x, y) => x - y)
   )
+  await connectionsOf(app, 'filtered_stream', 1)
   const { body } = await call(a, app, 'GET', '/2/connections?status=inactive')
   assert.equal(body.data[0].disconnect_reason, 'recovery_complete')
 })
