@@ -3,8 +3,7 @@
  * same pool and the same response schema. Both are asked in turns, so that a busy machine slows both.
  */
 import Fastify from 'fastify'
-import { FACTS } from '../src/campaigns/campaign-facts.ts'
-import { Campaign, campaigns, ONE_CAMPAIGN } from '../src/campaigns/campaigns.ts'
+import { Campaign, campaigns, FACTS_OF_PAGE, ONE_CAMPAIGN } from '../src/campaigns/campaigns.ts'
 import { listStatement } from '../src/storage/entities.ts'
 import { fragment } from '../src/storage/statements.ts'
 import { median, startAds } from './support/ads.ts'
@@ -37,14 +36,13 @@ export default async function api() {
     const { rows } = await pool.query({ name: 'bare.one', text: ONE_CAMPAIGN, values: [ads.accountId, req.params.id] })
     return { request: { params: {} }, data: rows[0] }
   })
-  // The statement that the route under test runs for the same request.
+  // The statements that the route under test runs for the same request.
   const statement = listStatement(
     'campaigns',
     { count: PAGE },
     {
       where: { account_id: ads.accountId, id: undefined, funding_instrument_id: [ads.fundingInstrumentId] },
       conditions: [fragment`e.entity_status <> 'DRAFT'`],
-      columns: FACTS,
       sortable: campaigns.sortable
     }
   )
@@ -53,6 +51,8 @@ export default async function api() {
     { schema: { response: answering({ type: 'array', items: Row }) } },
     async () => {
       const { rows } = await pool.query({ name: 'bare.list', text: statement.text, values: statement.values })
+      const values = [ads.accountId, rows.map((row) => row.id)]
+      await pool.query({ name: 'bare.facts', text: FACTS_OF_PAGE, values })
       return { request: { params: {} }, next_cursor: null, data: rows }
     }
   )

@@ -15,7 +15,8 @@ const MANY_CAMPAIGNS = `insert into campaigns (account_id, id, name, name_folded
     updated_at)
   select $1, '1' || lpad(n::text, 12, '0'), 'Campaign ' || n, 'campaign ' || n, $2, 'CAMPAIGN', (1 + n % 900) * 1000000::bigint,
     case when n % 3 = 0 then null else (1000 + n % 9000) * 1000000::bigint end, case when n % 5 = 0 then 'PAUSED' else 'ACTIVE' end,
-    n % 2 = 0, 'USD', now() - (n % 100000) * interval '1 minute', now() - (n % 77777) * interval '1 minute'
+    n % 2 = 0, 'USD', date_trunc('second', now()) - (n % 100000) * interval '1 minute',
+    date_trunc('second', now()) - (n % 77777) * interval '1 minute'
   from generate_series(1, $3::int) n`
 const MANY_LINE_ITEMS = `insert into line_items (account_id, id, campaign_id, funding_instrument_id, placements, product_type,
     objective, goal, pay_by, bid_strategy, entity_status, currency, created_at, updated_at)

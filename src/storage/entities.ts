@@ -175,7 +175,8 @@ export function listStatement(table: keyof Tables & string, query: ListQuery, li
   if (query.with_total_count && query.cursor !== undefined) {
     throw badRequest('EXCLUSIVE_PARAMETERS', 'with_total_count and cursor are exclusive parameters')
   }
-  const keys = sortKeys(query.sort_by, list.sortable)
+  // Without deleted rows, sorting by `deleted` is sorting by nothing: the order is that of the id.
+  const keys = sortKeys(query.sort_by, list.sortable).filter((key) => query.with_deleted || key.column !== 'deleted')
   const print = fingerprint(list, keys, query.with_deleted ?? false)
   const after = query.cursor === undefined ? undefined : decodeCursor(query.cursor, print, keys.length)
   const size = query.count ?? list.countDefault ?? 200
