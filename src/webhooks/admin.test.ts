@@ -368,8 +368,8 @@ test('says why an event was not delivered, in sentences', async (t) => {
     await answers(
       await givenEvent(newId()),
       'not_matched',
-      /no delivery to this webhook was made/,
-      /^GET \/admin\/.*explain/
+      /no delivery to this webhook was made.*\n.*GET \/admin\/activity\/explain\?event_id=\d+&subscription_id=… says why/,
+      /^GET \/admin\/activity\/subscriptions\?app_id=\d+$/
     )
   })
   await t.test('the webhook did not exist yet', async () => {

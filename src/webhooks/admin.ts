@@ -20,9 +20,6 @@ export interface AdminDeps extends WebhookDeps {
   retentionMs: number
 }
 
-/** Where activity says why an event met no subscription. */
-const EXPLAIN_PATH = '/admin/events/:event_id/explain'
-
 type Query<S extends TSchema> = { Querystring: Static<S> }
 type Params<S extends TSchema> = { Params: Static<S> }
 
@@ -126,7 +123,7 @@ export function webhookAdminRoutes(app: FastifyInstance, deps: AdminDeps) {
     async (req) => {
       const webhook = await getAnyWebhook(db, req.params.webhook_id)
       const { event_id } = req.query
-      const why = await whyNotDelivered({ db, clock, retentionMs, explainPath: EXPLAIN_PATH }, webhook, event_id)
+      const why = await whyNotDelivered({ db, clock, retentionMs }, webhook, event_id)
       return { data: { webhook_id: webhook.id, event_id, ...why } }
     }
   )

@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict'
+import { readFile } from 'node:fs/promises'
+import path from 'node:path'
 import { after, test } from 'node:test'
 import { type CompiledQuery, Kysely, PostgresDialect } from 'kysely'
 import { testDatabase } from '../../test/database.ts'
 import { givenApp, givenEngine, givenWebhook } from '../../test/deliveries.ts'
 import type { Tables } from '../storage/db.ts'
-import { DELIVERY_STATES, stateOf } from './delivery-state.ts'
+import { DELIVERY_STATES, stateOf, TRANSITIONS } from './delivery-state.ts'
 import { overview } from './overview.ts'
 import { decodeMark, encodeMark } from './record-pages.ts'
 import { deliveriesOfEvent, getDelivery, listDeliveries } from './records.ts'
@@ -168,6 +170,15 @@ test('a token of another list, or one that somebody changed, is none', () => {
     assert.equal(decodeMark(changed, 'deliveries '), undefined, changed)
   }
   assert.equal(decodeMark('', 'deliveries '), undefined)
+})
+
+test('docs/states/delivery.md shows the table of the code', async () => {
+  const text = await readFile(path.resolve(import.meta.dirname, '../../docs/states/delivery.md'), 'utf8')
+  const rows = Array.from(text.matchAll(/^\| ([a-z ]+) \| ([a-z ]+) \| ([a-z ]+) \|$/gm), ([, from, attempt, to]) => ({
+    ...{ from, attempt, to }
+  }))
+
+  assert.deepEqual(rows, TRANSITIONS)
 })
 
 test('the state of a delivery follows from its attempts', () => {

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
+import { readFile } from 'node:fs/promises'
+import path from 'node:path'
 import { after, test } from 'node:test'
-import { presets } from '../../test/consumer.ts'
+import { type Behaviour, presets } from '../../test/consumer.ts'
 import { givenApp, givenUser, givenUserToken } from '../../test/given.ts'
 import { startWebhooks } from '../../test/given-webhooks.ts'
 import { parseMinute } from './replay-request.ts'
@@ -263,6 +265,51 @@ test('shows jobs and their progress to the operator', async () => {
     { state: 'incomplete', delivered: 1, failed: 1, progress: 1 }
   )
   assert.equal((await askAdmin('GET', '/replays/1')).statusCode, 404)
+})
+
+test('docs/states/replay.md tells what happens', async (t) => {
+  const text = await readFile(path.resolve(import.meta.dirname, '../../docs/states/replay.md'), 'utf8')
+  const rows = Array.from(text.matchAll(/^\| (\w+) \| ([^|]+) \| (\w+) \|$/gm), ([, from, trigger, to]) => ({
+    ...{ from: from!, trigger: trigger!, to: to! }
+  })).filter(({ from }) => from !== 'State')
+  /** What the consumer does with a replayed event, and what happens meanwhile. */
+  const triggers: Record<string, (webhook: { id: string }) => Promise<Behaviour>> = {
+    'a node begins': async () => presets.stall,
+    'everything was acknowledged': async () => presets.ok,
+    'something was not acknowledged': async () => presets.status(500),
+    'the webhook became invalid': async (webhook) => {
+      consumer.respond(presets.wrongToken)
+      await admin('POST', `/webhooks/${webhook.id}/validate`)
+      return presets.ok
+    }
+  }
+
+  assert.deepEqual(rows.map(({ trigger }) => trigger).sort(), Object.keys(triggers).sort())
+  for (const { from, trigger, to } of rows) {
+    await t.test(`${from}, ${trigger}: ${to}`, async () => {
+      const webhook = await register()
+      await deliver(webhook, ...Array.from({ length: 3 }, (_, n) => ({ body: `{"data":{"n":${n}}}` })))
+      await app.drain()
+      await advance('1m')
+      const held = Promise.withResolvers<Behaviour>()
+      consumer.respond(async (request, response, context) => {
+        const behave = request.method === 'POST' ? await held.promise : presets.ok
+        behave(request, response, context)
+      })
+      const before = consumer.requests.length
+      const { job_id } = (await replay(webhook, minute(60), minute(0))).json()
+      const state = async () => (await admin<{ state: string }>('GET', `/replays/${job_id}`)).state
+      const first = await state()
+      // The CRC, and the first event of the job.
+      await consumer.received(before + 2)
+      const begun = await state()
+      if (from === 'pending') assert.deepEqual([first === from || first === to, begun], [true, to])
+      else assert.equal(begun, from)
+      held.resolve(await triggers[trigger]!(webhook))
+      await app.drain()
+      if (from !== 'pending') assert.equal(await state(), to)
+    })
+  }
 })
 
 test('only dates of the calendar are dates', () => {

@@ -31,8 +31,6 @@ export interface WhyOptions {
   db: Db
   clock: Clock
   retentionMs: number
-  /** Where a product explains why an event matched nothing; the event id is put in place of `:event_id`. */
-  explainPath?: string
 }
 
 const HOUR_MS = 3_600_000
@@ -45,7 +43,7 @@ async function eventTime(db: Db, id: string): Promise<string | undefined> {
 }
 
 export async function whyNotDelivered(
-  { db, clock, retentionMs, explainPath }: WhyOptions,
+  { db, clock, retentionMs }: WhyOptions,
   webhook: Webhook,
   eventId: string
 ): Promise<Why> {
@@ -73,15 +71,16 @@ export async function whyNotDelivered(
       deliveries
     }
   }
-  const explain = explainPath?.replace(':event_id', encodeURIComponent(eventId))
+  // What an event means to a subscription is for activity to say; here we only know where to ask.
+  const subscriptions = `GET /admin/activity/subscriptions?app_id=${webhook.app_id}`
   return {
     verdict: 'not_matched',
     sentences: [
       `The event was published at ${publishedAt}, but no delivery to this webhook was made: no subscription, rule or link that pointed to the webhook at that time matched it.`,
-      ...(explain ? [`GET ${explain} says which subscriptions were looked at and why they did not match.`] : [])
+      `${subscriptions} lists the subscriptions of its app, and GET /admin/activity/explain?event_id=${encodeURIComponent(eventId)}&subscription_id=… says why one of them did not match.`
     ],
     deliveries,
-    ...(explain ? { next: `GET ${explain}` } : {})
+    next: subscriptions
   }
 }
 
