@@ -3,6 +3,7 @@ import { after, test } from 'node:test'
 import { sql } from 'kysely'
 import { type GivenApp, givenApp, givenOAuth1, givenUser, givenUserToken } from '../../test/given.ts'
 import { startReceiving } from '../../test/given-activity.ts'
+import { openStream } from '../../test/stream.ts'
 import { reportRevoked } from '../identity/index.ts'
 
 // One test makes a job fail on purpose, which is worth a warning otherwise.
@@ -177,6 +178,30 @@ test('however often a revocation is reported, it is told once; a new one is told
   await again()
   assert.equal(webhook.bodies().length, 2)
   assert.notEqual(webhook.bodies()[0].data.event_uuid, webhook.bodies()[1].data.event_uuid)
+})
+
+test('the app hears of it on its open stream, and another app does not', async (t) => {
+  const [by, other] = [await givenApp(app), await givenApp(app)]
+  const user = await givenUser(app)
+  await givenUserToken(app, by, user)
+  await subscribe('profile.update.bio', user.id, other.headers)
+  const { main } = await app.listen()
+  const cleanup = { after: (fn: () => Promise<void>) => void t.after(fn) }
+  const stream = await openStream(cleanup, `${main}/2/activity/stream`, by.headers)
+  const foreign = await openStream(cleanup, `${main}/2/activity/stream`, other.headers)
+
+  await revokeAll(by, user.id)
+  await publish({ event_type: 'profile.update.bio', user_id: user.id, payload: {} })
+
+  const [line] = (await stream.received(1)) as { data: { filter: object; event_type: string; payload: object } }[]
+  assert.equal(line!.data.event_type, 'oauth.revoke')
+  assert.deepEqual(line!.data.filter, {})
+  assert.deepEqual(Object.keys(line!.data.payload), ['date_time', 'user_id', 'app_id'])
+  const lines = (await foreign.received(1)) as { data: { event_type: string } }[]
+  assert.deepEqual(
+    lines.map(({ data }) => data.event_type),
+    ['profile.update.bio']
+  )
 })
 
 test('a job that fails half-way has done nothing, and its retry does everything once', async (t) => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ApiError } from '../errors.ts'
-import { exactNumber, parseJson, parsePairs } from './json.ts'
+import { exactNumber, parseJson, parsePairs, readStored, stringifiable } from './json.ts'
 
 const parse = (text: string) => parseJson(Buffer.from(text))
 
@@ -11,6 +11,16 @@ test('keeps integers beyond 2^53 exact, in and out', () => {
   assert.equal(money, 9223372036854775807n)
   assert.equal(small, 12)
   assert.equal(JSON.stringify({ money: exactNumber(money) }), '{"money":9223372036854775807}')
+})
+
+test('what was parsed can be stored and read again without losing a digit', () => {
+  const text = '{"a":[1902345678901234567,{"b":-9007199254740993,"c":"1902345678901234567"}],"d":null,"e":1.5}'
+  const plain = { a: [1, { b: 'x' }], c: null }
+
+  assert.equal(JSON.stringify(stringifiable(parse(text))), text)
+  assert.equal(JSON.stringify(readStored(text)), text)
+  assert.equal(stringifiable(plain), plain, 'nothing is copied without need')
+  assert.deepEqual(readStored('{"id":"1902345678901234567"}'), { id: '1902345678901234567' })
 })
 
 for (const [what, body] of [
