@@ -11,13 +11,15 @@ import { APPROVAL_STATUSES } from './accounts.ts'
 import { AccountPath, AdsId, about, closed, NullableText, operatorsAccount, Row } from './admin-shapes.ts'
 import { campaigns } from './campaigns.ts'
 import { createFundingInstrument, fundingInstruments } from './funding-instruments.ts'
+import { type Change, recordChanges } from './history.ts'
 import { lineItems } from './line-items.ts'
 import { mediaCreatives } from './media-creatives.ts'
-import { promotedAccounts } from './promoted-accounts.ts'
-import { promotedTweets } from './promoted-tweets.ts'
+import { promotedAccountChange, promotedAccounts } from './promoted-accounts.ts'
+import { promotedTweetChange, promotedTweets } from './promoted-tweets.ts'
 import { getRow, insertRow, type Kind, removeRow, type Stamped, updateRow } from './rows.ts'
 import { FUNDING_TYPE_NAMES } from './rules/budgets.ts'
 import { CREATIVE_TYPE_NAMES } from './rules/media-creatives.ts'
+import { type Actor, transactOn } from './writes.ts'
 
 const Amount = Type.Union([Type.Integer({ minimum: 0 }), Type.String({ pattern: '^[0-9]{1,18}$' })])
 const NullableLong = Type.Unsafe<bigint | null>({ type: 'integer', nullable: true })
@@ -87,6 +89,9 @@ const NewAccountMedia = Type.Object(
   },
   closed
 )
+
+/** Changes that the operator makes are nobody's in particular. */
+const OPERATOR: Actor = { user_id: '0', app_id: null, platform: 'OPERATOR' }
 
 /** Kinds differ in their rows; the operator's calls treat them alike. */
 const anyRow = (of: { table: string }) => of as unknown as Kind<Stamped>
@@ -161,10 +166,24 @@ export function adRowAdminRoutes(app: FastifyInstance, deps: Deps) {
       }
     )
   }
-  for (const [name, of] of [
-    ['promoted_tweets', promotedTweets],
-    ['promoted_accounts', promotedAccounts],
-    ['media_creatives', mediaCreatives]
+  /** A review is a change like any other: it shows in the history of the entities that have one. */
+  const review = (
+    { account_id, id }: Static<typeof RowPath>,
+    of: Kind<Stamped>,
+    approval_status: string,
+    historyOf: ((before: never, after: never) => Change) | undefined
+  ) =>
+    transactOn(db, account_id, false, async (tx) => {
+      const before = await getRow(tx, of, account_id, id, { withDeleted: true })
+      const after = await change(tx, of, { account_id, id }, { approval_status }, now())
+      const changes = historyOf ? [historyOf(before as never, after as never)] : []
+      await recordChanges({ tx, actor: OPERATOR, now: now() }, changes)
+      return after
+    })
+  for (const [name, of, historyOf] of [
+    ['promoted_tweets', promotedTweets, promotedTweetChange],
+    ['promoted_accounts', promotedAccounts, promotedAccountChange],
+    ['media_creatives', mediaCreatives, undefined]
   ] as const) {
     app.put<{ Params: Static<typeof RowPath>; Body: Static<typeof Review> }>(
       `/ad_accounts/:account_id/${name}/:id/review`,
@@ -176,9 +195,7 @@ export function adRowAdminRoutes(app: FastifyInstance, deps: Deps) {
           response: Data(Reviewed)
         }
       },
-      async (req) => ({
-        data: await change(db, anyRow(of), req.params, req.body as object, now())
-      })
+      async (req) => ({ data: await review(req.params, anyRow(of), req.body.approval_status, historyOf) })
     )
   }
 

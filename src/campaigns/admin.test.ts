@@ -98,6 +98,19 @@ test('spend and reviews show in what serves, without touching the entity', async
   assert.equal((await me.get(`promoted_tweets/${post.id}`)).data.approval_status, 'REJECTED')
   await admin('PUT', `${base}/promoted_tweets/${post.id}/review`, { approval_status: 'UNDER_REVIEW' })
   assert.deepEqual(await reasons(), ['CONTENT_REVIEW_PROBLEM'])
+  const history = await app.deps.database.db
+    .selectFrom('account_history')
+    .select(['platform', 'change_type', 'changes'])
+    .where('entity_id', '=', post.id)
+    .orderBy('id')
+    .execute()
+  assert.deepEqual(history.slice(1, 2), [
+    {
+      platform: 'OPERATOR',
+      change_type: 'UPDATE',
+      changes: { approval_status: { from: 'ACCEPTED', to: 'REJECTED' } } as never
+    }
+  ])
 })
 
 test('adds and removes promotable users, apps and media', async () => {

@@ -326,6 +326,41 @@ for (const [row, objective, given, update, shown = update] of updates) {
   })
 }
 
+/** Goals of the document, by an objective that has them. */
+const GOALS: Record<string, string[]> = {
+  APP_ENGAGEMENTS: ['APP_CLICKS', 'APP_INSTALLS'],
+  APP_INSTALLS: ['APP_CLICKS', 'APP_INSTALLS', 'APP_PURCHASES'],
+  ENGAGEMENTS: ['ENGAGEMENT'],
+  FOLLOWERS: ['FOLLOWERS'],
+  WEBSITE_CLICKS: ['LINK_CLICKS', 'SITE_VISITS', 'WEBSITE_CONVERSIONS'],
+  REACH: ['MAX_REACH', 'REACH_WITH_ENGAGEMENT'],
+  PREROLL_VIEWS: ['PREROLL', 'PREROLL_STARTS', 'VIEW_3S_100PCT', 'VIEW_6S', 'VIEW_15S'],
+  VIDEO_VIEWS: ['VIDEO_VIEW', 'VIEW_3S_100PCT', 'VIEW_6S', 'VIEW_15S']
+}
+
+test('every goal of the document is taken with its objective, and every audience_expansion', async () => {
+  for (const [objective, goals] of Object.entries(GOALS)) {
+    const { id } = await one(objective)
+    for (const goal of goals) {
+      const tag = goal === 'WEBSITE_CONVERSIONS' ? { primary_web_event_tag: 'o1' } : {}
+      const { status, data, body } = await me.put(`line_items/${id}`, { goal, ...tag })
+      assert.equal(status, 200, JSON.stringify(body))
+      assert.equal(data.goal, goal)
+    }
+  }
+  const { id } = await one('REACH')
+  for (const audience_expansion of ['BROAD', 'DEFINED', 'EXPANDED']) {
+    assert.equal((await me.put(`line_items/${id}`, { audience_expansion })).status, 200)
+  }
+})
+
+test('a goal WEBSITE_CONVERSIONS needs a primary_web_event_tag', async () => {
+  const { id } = await one('WEBSITE_CLICKS')
+  assert.deepEqual(codes(await me.put(`line_items/${id}`, { goal: 'WEBSITE_CONVERSIONS' })), [
+    'MISSING_PARAMETER primary_web_event_tag'
+  ])
+})
+
 test('under LINE_ITEM a line item has budgets: the daily one at most the total, the total at most the campaign’s', async () => {
   const campaign = await givenCampaign(me, {
     budget_optimization: 'LINE_ITEM',

@@ -50,6 +50,13 @@ const entityOf = (row: PromotedAccountRow) => ({
   entity_id: row.id
 })
 
+/** What a change from one row to the other is called in the history. */
+export const promotedAccountChange = (before: PromotedAccountRow, after: PromotedAccountRow) => ({
+  ...entityOf(after),
+  before: snapshot(before),
+  after: snapshot(after)
+})
+
 const incompatible = (lineItemId: string) =>
   badRequest('INCOMPATIBLE_LINE_ITEM', `Line item ${lineItemId} is not configured for promoted accounts`, {
     parameter: 'line_item_id'
@@ -92,7 +99,7 @@ async function removePromotedAccount(write: Write, id: string) {
   const { tx, account, now } = write
   const before = await getRow(tx, promotedAccounts, account.id, id)
   const row = await removeRow(tx, promotedAccounts, account.id, id, now)
-  await recordChanges(write, [{ ...entityOf(row), before: snapshot(before), after: snapshot(row) }])
+  await recordChanges(write, [promotedAccountChange(before, row)])
   return row
 }
 

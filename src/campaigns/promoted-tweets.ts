@@ -47,6 +47,13 @@ const entityOf = (row: PromotedTweetRow) => ({
   entity_id: row.id
 })
 
+/** What a change from one row to the other is called in the history. */
+export const promotedTweetChange = (before: PromotedTweetRow, after: PromotedTweetRow) => ({
+  ...entityOf(after),
+  before: snapshot(before),
+  after: snapshot(after)
+})
+
 /**
  * One promotion per line item and post: promoting again is answered with it, and revives it under its old id if it was
  * deleted. Posts live on the host platform, so any id is taken. See decisions/0060.
@@ -105,7 +112,7 @@ async function removePromotedTweet(write: Write, id: string) {
   const { tx, account, now } = write
   const before = await getRow(tx, promotedTweets, account.id, id)
   const row = await removeRow(tx, promotedTweets, account.id, id, now)
-  await recordChanges(write, [{ ...entityOf(row), before: snapshot(before), after: snapshot(row) }])
+  await recordChanges(write, [promotedTweetChange(before, row)])
   return row
 }
 

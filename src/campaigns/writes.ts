@@ -13,11 +13,14 @@ export interface Actor {
   platform: string
 }
 
-/** Every client of the public API; what else makes changes says so itself. */
-export const actorOf = (principal: UserPrincipal): Actor => ({
-  user_id: principal.user.id,
-  app_id: principal.app.id,
-  platform: 'API_OTHER'
+/** The console acts as an app without a row. */
+const CONSOLE_APP_ID = '0'
+
+/** Clients of the public API are one platform, the console is another. */
+export const actorOf = ({ user, app }: UserPrincipal): Actor => ({
+  user_id: user.id,
+  app_id: app.id,
+  platform: app.id === CONSOLE_APP_ID ? 'CONSOLE' : 'API_OTHER'
 })
 
 /** What a write needs beside its input. */
