@@ -220,16 +220,16 @@ test('a node that stops tells its streams to go elsewhere, and does not wait for
   assert.equal((await openStream(t, onA + ACTIVITY, app.headers)).status, 200)
 })
 
-test('serves 250 connections at once', async (t) => {
-  const { app, bio } = await givenSubscriber({ activity_stream_connections: 300 })
-  const streams = await Promise.all(upTo(250).map(() => openStream(t, onA + ACTIVITY, app.headers)))
+test('serves 500 connections at once', async (t) => {
+  const { app, bio } = await givenSubscriber({ activity_stream_connections: 600 })
+  const streams = await Promise.all(upTo(500).map(() => openStream(t, onA + ACTIVITY, app.headers)))
 
   await publish(a, [bio(7)])
   await Promise.all(streams.map((stream) => stream.received(1)))
   const killed = await a.apps.main.inject({ method: 'DELETE', url: '/2/connections/all', headers: app.headers })
   await Promise.all(streams.map((stream) => stream.ended()))
 
-  assert.equal(killed.json().data.successful_kills, 250)
+  assert.equal(killed.json().data.successful_kills, 500)
   for (const stream of streams) {
     assert.equal(stream.items.length, 2)
     assert.equal(lastError(stream)?.disconnect_type, 'ForceDisconnect')
