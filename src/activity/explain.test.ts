@@ -34,6 +34,7 @@ const explained = async (query: Record<string, string>) => {
   return body.data as {
     matched: boolean
     deliverable: boolean
+    summary: string
     product: string
     subscription: unknown
     reasons: { reason: string; sentence: string }[]
@@ -51,12 +52,16 @@ const tacos = await subscription('post.create', { user_id: ann.id, keyword: 'tac
 const outbound = await subscription('like.create', { user_id: ann.id, direction: 'sent' })
 
 test('says that an event matched and can be delivered', async () => {
-  const answer = await explained({ event_id: await idOf(post('hi')), subscription_id: posts })
+  const event_id = await idOf(post('hi'))
+  const answer = await explained({ event_id, subscription_id: posts })
 
   assert.equal(answer.matched, true)
   assert.equal(answer.deliverable, true)
   assert.equal(answer.product, 'activity')
   assert.deepEqual(answer.reasons, [])
+  const [, next] = /^The event matched\. \/admin(\S+) says what became of its delivery\.$/.exec(answer.summary)!
+  assert.equal(next, `/webhooks/${webhook.id}/why?event_id=${event_id}`)
+  assert.equal((await admin('GET', next)).status, 200)
 })
 
 test('finds an event by the id that its publisher gave it', async () => {
@@ -94,6 +99,7 @@ test('names the filter that failed', async () => {
       [expected]
     )
     assert.match(answer.reasons[0]!.sentence, sentence)
+    assert.equal(answer.summary, `The event did not match. ${answer.reasons[0]!.sentence}`)
   }
 })
 

@@ -44,6 +44,8 @@ export interface Explanation {
   /** It matched, and there is a webhook that takes deliveries. */
   deliverable: boolean
   reasons: Reason[]
+  /** All of it in a line, and where to look next. */
+  summary: string
 }
 
 const because = (reason: ReasonCode, sentence: string): Reason => ({ reason, sentence })
@@ -69,6 +71,7 @@ function concluded(
   { event }: Known,
   product: Explanation['product'],
   subscription: Record<string, unknown> | null,
+  webhookIds: readonly (string | null)[],
   reasons: Reason[]
 ): Explanation {
   const matched = reasons.every(({ reason }) => AFTER_MATCHING.includes(reason))
@@ -79,7 +82,18 @@ function concluded(
     subscription,
     matched,
     deliverable: matched && reasons.length === 0,
-    reasons
+    reasons,
+    summary: [matched ? 'The event matched.' : 'The event did not match.', ...reasons.map(({ sentence }) => sentence)]
+      .concat(
+        matched
+          ? webhookIds.flatMap((webhookId) =>
+              webhookId === null
+                ? []
+                : `/admin/webhooks/${webhookId}/why?event_id=${id} says what became of its delivery.`
+            )
+          : []
+      )
+      .join(' ')
   }
 }
 
@@ -136,7 +150,7 @@ export async function explainSubscription(db: Db, eventId: string, subscriptionI
     webhook_id,
     created_at
   }
-  return concluded(known, 'activity', subscription, reasons)
+  return concluded(known, 'activity', subscription, [webhook_id], reasons)
 }
 
 /** The first filter that fails is told; what comes after it depends on it. */
@@ -242,7 +256,7 @@ export async function explainAccountActivity(
     webhook_ids: rows.map((row) => row.webhook_id),
     created_at: first?.created_at ?? null
   }
-  return concluded(known, 'account_activity', first ? subscription : null, reasons)
+  return concluded(known, 'account_activity', first ? subscription : null, subscription.webhook_ids, reasons)
 }
 
 function concernReasons({ event, incoming }: Known, userId: string, held: Held): Reason[] {

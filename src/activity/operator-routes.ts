@@ -30,7 +30,8 @@ const Explanation = Type.Object({
   }),
   matched: Type.Boolean(),
   deliverable: Type.Boolean(),
-  reasons: Type.Array(Type.Object({ reason: Type.Enum([...REASONS]), sentence: Type.String() }))
+  reasons: Type.Array(Type.Object({ reason: Type.Enum([...REASONS]), sentence: Type.String() })),
+  summary: Type.String()
 })
 
 const ListQuery = Type.Object({ app_id: Type.Optional(Id), user_id: Type.Optional(Id), ...Paging(1000, 100) })
