@@ -7,7 +7,8 @@ import { readStored, stringifiable } from '../http/json.ts'
 import { invalidRequest } from '../http/problems.ts'
 import { bodyRefusals } from '../http/v2-validation.ts'
 import { findUsers } from '../identity/index.ts'
-import type { Database, Db } from '../storage/db.ts'
+import { type Database, type Db, isDatabaseAway } from '../storage/db.ts'
+import { groupCalls } from '../storage/group-calls.ts'
 import { newId } from '../storage/ids.ts'
 import { defineJob } from '../storage/jobs.ts'
 import type { Delivery, DeliveryEngine, NewDelivery } from '../webhooks/index.ts'
@@ -156,8 +157,34 @@ export async function publishEvents(deps: PublishDeps, inputs: readonly unknown[
   return publishChecked(deps, checkEvents(deps.clock, inputs))
 }
 
+const publishers = new WeakMap<PublishDeps, (checked: readonly Checked[]) => Promise<Published[]>>()
+
+/** Calls that come at the same time share a transaction, and with it the wait for the disk. */
+export function publishChecked(deps: PublishDeps, checked: readonly Checked[]): Promise<Published[]> {
+  let publish = publishers.get(deps)
+  if (!publish) {
+    publish = groupCalls((calls) => publishTogether(deps, calls), {
+      weightMax: EVENTS_PER_CALL_MAX,
+      weightOf: ({ length }) => length,
+      // When the database went away nobody knows whether the group was committed; the publishers ask again.
+      mayRunAlone: (error) => !isDatabaseAway(error)
+    })
+    publishers.set(deps, publish)
+  }
+  return publish(checked)
+}
+
+async function publishTogether(deps: PublishDeps, calls: readonly (readonly Checked[])[]): Promise<Published[][]> {
+  const published = await publishAll(deps, calls.flat())
+  let start = 0
+  return calls.map(({ length }) => {
+    start += length
+    return published.slice(start - length, start)
+  })
+}
+
 /** One transaction: the events, their names, and everything that is to be sent because of them. */
-export async function publishChecked(deps: PublishDeps, checked: readonly Checked[]): Promise<Published[]> {
+async function publishAll(deps: PublishDeps, checked: readonly Checked[]): Promise<Published[]> {
   const createdAt = isoTime(deps.clock.now())
   await deps.delivery.ensurePartitions()
   const { published, appended } = await deps.database.db.transaction().execute(async (tx) => {

@@ -34,12 +34,27 @@ test('keeps groups small and runs a few at once', async () => {
       running--
       return numbers
     },
-    { sizeMax: 10, concurrency: 3 }
+    { weightMax: 10, concurrency: 3 }
   )
   const numbers = Array.from({ length: 95 }, (_, n) => n)
 
   assert.deepEqual(await Promise.all(numbers.map(echo)), numbers)
   assert.ok(most > 1 && most <= 3, `${most}`)
+})
+
+test('counts a heavy call as many', async () => {
+  const groups: string[][] = []
+  const run = groupCalls(
+    async (texts: string[]) => {
+      groups.push(texts)
+      return texts
+    },
+    { weightMax: 4, weightOf: (text) => text.length, concurrency: 1 }
+  )
+
+  await Promise.all(['a', 'bb', 'c', 'dd', 'eeeeeeee', 'f'].map(run))
+
+  assert.deepEqual(groups, [['a', 'bb', 'c'], ['dd'], ['eeeeeeee'], ['f']])
 })
 
 test('a bad call fails alone where that is safe, and with its group where it is not', async () => {

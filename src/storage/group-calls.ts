@@ -1,8 +1,10 @@
 /** Group commit: calls that arrive while others are being served are served together, in one transaction. */
 
-export interface GroupOptions {
-  /** Calls in one group at most. */
-  sizeMax?: number
+export interface GroupOptions<Input> {
+  /** Together, the calls of a group weigh no more than this; a heavier call is served alone. */
+  weightMax?: number
+  /** 1 for every call by default. */
+  weightOf?: (input: Input) => number
   /** Groups under way at once; one waits for the disk while the next does its work. */
   concurrency?: number
   /**
@@ -12,13 +14,18 @@ export interface GroupOptions {
   mayRunAlone?: (error: unknown) => boolean
 }
 
-const SIZE_MAX = 200
+const WEIGHT_MAX = 200
 const CONCURRENCY = 2
 
 /** `run` answers for every input, in order. A single call waits for nobody. */
 export function groupCalls<Input, Output>(
   run: (inputs: Input[]) => Promise<Output[]>,
-  { sizeMax = SIZE_MAX, concurrency = CONCURRENCY, mayRunAlone = () => false }: GroupOptions = {}
+  {
+    weightMax = WEIGHT_MAX,
+    weightOf = () => 1,
+    concurrency = CONCURRENCY,
+    mayRunAlone = () => false
+  }: GroupOptions<Input> = {}
 ): (input: Input) => Promise<Output> {
   interface Call {
     input: Input
@@ -41,8 +48,14 @@ export function groupCalls<Input, Output>(
   async function work() {
     running++
     while (waiting.length > 0) {
-      const calls = waiting.splice(0, sizeMax)
-      await serve(calls)
+      let count = 1
+      let weight = weightOf(waiting[0]!.input)
+      while (count < waiting.length) {
+        weight += weightOf(waiting[count]!.input)
+        if (weight > weightMax) break
+        count++
+      }
+      await serve(waiting.splice(0, count))
     }
     running--
   }
