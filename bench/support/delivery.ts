@@ -64,7 +64,7 @@ export interface SetUp {
 }
 
 export async function setUp({ webhooks: count, config, slowMs = 10_000, clock = systemClock }: SetUp): Promise<Bench> {
-  const dataDir = await mkdtemp(path.join(tmpdir(), 'herald-bench-'))
+  const dataDir = await mkdtemp(path.join(tmpdir(), 'herald-bench-delivery-'))
   const server = await startEmbedded({ dataDir })
   const database = openDatabase({ url: server.url })
   await migrate({ connectionString: server.url })
