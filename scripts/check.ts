@@ -27,6 +27,7 @@ async function upToDate(file: string, text: string) {
 
 const problems = [
   ...run('tsc', bin('tsc'), ['-p', '.']),
+  ...run('tsc of the console', bin('tsc'), ['-p', 'console']),
   ...run('biome', bin('biome'), ['check', ...(fix ? ['--write'] : []), '--error-on-warnings', '.']),
   ...(await wrongArrows(path.join(root, 'src'))),
   ...(await upToDate('docs/configuration.md', printConfiguration())),

@@ -14,7 +14,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   activity: ['', 'http', 'storage', 'identity', 'webhooks'],
   catalog: ['', 'http', 'storage', 'identity', 'egress'],
   campaigns: ['', 'http', 'storage', 'identity'],
-  console: ['', 'http', 'storage', 'identity'],
+  console: ['', 'http', 'storage', 'identity', 'tools'],
   operator: ['', 'http', 'storage', 'identity'],
   // Commands borrow the parts of the whole program.
   cli: ['', 'identity', 'storage', 'webhooks', 'tools', 'campaigns', 'egress']

@@ -83,6 +83,8 @@ const secretsFile = path.join(TEST_DATA_DIR, `secrets-${process.pid}`)
 const files = process.argv.slice(2)
 const checks =
   files.length > 0 ? 0 : spawnSync(process.execPath, ['scripts/check.ts'], { cwd: root, stdio: 'inherit' }).status
+// Servers build the console when they listen; once and beforehand, so that tests do not do it side by side.
+spawnSync(process.execPath, ['scripts/console.ts'], { cwd: root, stdio: 'inherit' })
 const server = await startServer()
 try {
   const tests = await runTests(files.length > 0 ? files : FILES, {

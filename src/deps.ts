@@ -2,7 +2,7 @@
 import type { Logger } from 'pino'
 import type { Clock } from './clock.ts'
 import type { Config } from './config.ts'
-import type { Egress } from './egress/index.ts'
+import type { Egress, LocalReceiver } from './egress/index.ts'
 import type { Metrics } from './http/metrics.ts'
 import type { RateLimiter } from './http/rate-limits.ts'
 import type { Authenticator } from './identity/index.ts'
@@ -22,5 +22,7 @@ export interface Deps {
   authenticator: Authenticator
   limiter: RateLimiter
   egress: Egress
+  /** Receivers inside this process, by host name: egress reaches them without judging their address. */
+  localReceivers: Map<string, LocalReceiver>
   metrics: Metrics
 }

@@ -8,7 +8,7 @@ import type { Config } from './config.ts'
 import type { Deps } from './deps.ts'
 import type { Domain } from './domain.ts'
 import { createDomains } from './domains.ts'
-import { createEgress } from './egress/index.ts'
+import { createEgress, type LocalReceiver } from './egress/index.ts'
 import { createMetrics } from './http/metrics.ts'
 import { createRateLimiter } from './http/rate-limits.ts'
 import { createAuthenticator } from './identity/index.ts'
@@ -19,6 +19,7 @@ import { setNodeNumber } from './storage/ids.ts'
 import { createJobRegistry, createWorker, nextJobDueAt } from './storage/jobs.ts'
 import { createListener } from './storage/listen.ts'
 import { migrate } from './storage/migrate.ts'
+import { findListener, mayReachListener } from './tools/listen-files.ts'
 import { DELIVERY_DEFAULTS } from './webhooks/deliver-config.ts'
 
 export interface Herald {
@@ -60,6 +61,7 @@ export async function createDeps({ config, databaseUrl, log, clock: givenClock }
     : await secretKeyFromFile(path.join(config.HERALD_DATA_DIR, 'secret.key'))
   const vault = createVault(key)
   const metrics = createMetrics()
+  const localReceivers = new Map<string, LocalReceiver>()
   return {
     config,
     clock,
@@ -68,6 +70,7 @@ export async function createDeps({ config, databaseUrl, log, clock: givenClock }
     listener,
     vault,
     metrics,
+    localReceivers,
     jobs: createJobRegistry(),
     authenticator: createAuthenticator({
       database,
@@ -86,6 +89,9 @@ export async function createDeps({ config, databaseUrl, log, clock: givenClock }
       allowPrivate: config.HERALD_EGRESS_ALLOW_PRIVATE,
       resolve: config.HERALD_EGRESS_RESOLVE,
       ...(config.HERALD_EGRESS_CA ? { extraCa: await readFile(config.HERALD_EGRESS_CA, 'utf8') } : {}),
+      ...(mayReachListener(config)
+        ? { findReceiver: async (host: string) => localReceivers.get(host) ?? findListener(config.HERALD_DATA_DIR)(host) }
+        : {}),
       // Lanes bound what is in flight to a webhook; a bound per host would let one webhook stop another on the same host.
       connectionsPerTargetMax: DELIVERY_DEFAULTS.nodeInFlightMax
     })

@@ -1,12 +1,28 @@
 /** The console: pages that use the public API and /admin, a way to sign in to them, and an inbox to try deliveries with. */
 import type { Deps } from '../deps.ts'
 import type { Domain } from '../domain.ts'
+import { consumerSecrets, validSecrets } from '../identity/index.ts'
+import { mayReachListener } from '../tools/listen-files.ts'
 import { createConsoleBuild } from './build.ts'
+import { createInbox, INBOX_HOST } from './inbox.ts'
+import { inboxRoutes } from './inbox-routes.ts'
 import { pageRoutes } from './pages.ts'
 import { sessionRoutes } from './session-routes.ts'
 
 export function createConsole(deps: Deps): Domain {
+  const { config, clock, database, vault, localReceivers } = deps
   const build = createConsoleBuild({ log: deps.log, ticks: () => performance.now() })
+  const inbox = mayReachListener(config)
+    ? createInbox({
+        clock,
+        signatureHeader: config.HERALD_SIGNATURE_HEADER.toLowerCase(),
+        secretsOf: (appId) =>
+          consumerSecrets(database.db, vault, appId).then(
+            (secrets) => validSecrets(secrets, clock.now()),
+            () => []
+          )
+      })
+    : undefined
   return {
     name: 'console',
     root(app) {
@@ -17,8 +33,14 @@ export function createConsole(deps: Deps): Domain {
         void build.current().catch((error) => deps.log.error({ err: error }, 'the console cannot be built'))
       })
     },
+    admin: (app) => inboxRoutes(app, inbox),
+    async start() {
+      if (inbox) localReceivers.set(INBOX_HOST, await inbox.start())
+    },
     async stop() {
       build.stop()
+      localReceivers.delete(INBOX_HOST)
+      await inbox?.stop()
     }
   }
 }

@@ -1,0 +1,27 @@
+/** Every page. To add one: a folder in pages/ with a routes.ts, its routes in the list here, a line in pages/sections.ts. */
+import { createRouter } from '@tanstack/react-router'
+import { activityRoutes } from './pages/activity/routes.ts'
+import { appRoutes } from './pages/apps/routes.ts'
+import { homeRoutes } from './pages/home/routes.ts'
+import { rootRoute, shellRoute, signInRoute } from './pages/shell/routes.ts'
+import { webhookRoutes } from './pages/webhooks/routes.ts'
+import { Problem } from './ui/bits.tsx'
+
+const routeTree = rootRoute.addChildren([
+  signInRoute,
+  shellRoute.addChildren([...homeRoutes, ...appRoutes, ...webhookRoutes, ...activityRoutes])
+])
+
+export const router = createRouter({
+  routeTree,
+  defaultPreload: 'intent',
+  defaultPreloadStaleTime: 0,
+  scrollRestoration: true,
+  defaultErrorComponent: ({ error, reset }) => <Problem error={error} retry={reset} />
+})
+
+declare module '@tanstack/react-router' {
+  interface Register {
+    router: typeof router
+  }
+}

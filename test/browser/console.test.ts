@@ -1,0 +1,158 @@
+/** The console as people use it, in a real Chromium against a whole Herald. */
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { createConsoleBuild } from '../../src/console/build.ts'
+import { ALLOW_LISTS, allow } from '../../src/identity/index.ts'
+import { startApp } from '../app.ts'
+import { givenApp, givenUser } from '../given.ts'
+import { launchBrowser } from './chromium.ts'
+import { visit } from './person.ts'
+
+const PASSWORD = 'a good long password'
+/** What a browser logs about an answer that a story provokes. */
+const REFUSED = /status of 4\d\d/
+
+const app = await startApp({ after }, { HERALD_EGRESS_ALLOW_PRIVATE: '0' })
+await app.start()
+const { main: base } = await app.listen()
+const browser = await launchBrowser()
+after(() => browser.close())
+await built()
+
+const { db } = app.deps.database
+const now = () => new Date(app.deps.clock.now())
+const operator = await givenUser(app, { username: 'olga', password: PASSWORD })
+await allow(db, { list: ALLOW_LISTS.operators, subject_kind: 'user', subject_id: operator.id }, now())
+await givenUser(app, { username: 'ann', password: PASSWORD })
+const mine = await givenApp(app, { name: 'Shop', owner_user_id: operator.id })
+const asOlga = { username: 'olga', password: PASSWORD }
+
+/** The server builds it when it listens; a test waits. */
+async function built() {
+  const build = createConsoleBuild({ log: app.deps.log, ticks: () => performance.now() })
+  for (;;) {
+    const { state } = await build.current()
+    if (state === 'ready') return
+    assert.notEqual(state, 'failed')
+    await new Promise((resolve) => setTimeout(resolve, 200))
+  }
+}
+
+const admin = async (method: 'GET' | 'POST' | 'PUT', url: string, payload?: object) => {
+  const answer = await app.apps.main.inject({
+    method,
+    url: `/admin${url}`,
+    headers: { authorization: `Bearer ${app.adminToken}` },
+    ...(payload ? { payload } : {})
+  })
+  assert.ok(answer.statusCode < 300, answer.body)
+  return answer.json().data
+}
+
+test('a wrong password is told so, and a right one leads to where the person wanted to go', async () => {
+  const visitor = await visit(browser, base)
+  const { page } = visitor
+  await page.goto('/webhooks?valid=false')
+  await page.getByRole('heading', { name: 'Sign in to Herald' }).waitFor()
+  await visitor.checkAccess('sign-in')
+  await page.getByRole('textbox', { name: 'Username' }).fill('olga')
+  await page.getByRole('textbox', { name: 'Password' }).fill('not this one')
+  await page.getByRole('button', { name: 'Sign in', exact: true }).click()
+  await page.getByRole('alert').getByText('do not fit together').waitFor()
+  await visitor.checkAccess('a wrong password')
+
+  await page.getByRole('textbox', { name: 'Password' }).fill(PASSWORD)
+  await page.getByRole('button', { name: 'Sign in', exact: true }).click()
+  await page.getByRole('heading', { name: 'Webhooks', level: 1 }).waitFor()
+  assert.match(page.url(), /\/webhooks\?valid=false$/)
+  visitor.checkBehaviour(REFUSED)
+  await visitor.close()
+})
+
+test('an event is delivered through the first steps, with nothing else than the page', async () => {
+  const visitor = await visit(browser, base)
+  const { page } = visitor
+  await visitor.signIn(asOlga)
+  await page.getByRole('button', { name: 'Register the inbox' }).click()
+  await page.getByRole('link', { name: 'Open the webhook' }).waitFor()
+  await page.getByRole('button', { name: 'Subscribe' }).click()
+  await page.getByText('subscribed', { exact: true }).waitFor()
+  await page.getByRole('button', { name: 'Publish', exact: true }).click()
+  await page.getByText('Delivered', { exact: true }).waitFor()
+  assert.match(
+    (await page.getByRole('region', { name: 'the event as it arrived' }).textContent()) ?? '',
+    /Hello from Herald/
+  )
+  await visitor.checkAccess('home')
+
+  await page.getByRole('link', { name: 'See the delivery' }).click()
+  await page.getByText('Acknowledged').waitFor()
+  await visitor.checkAccess('a delivery')
+  await page.getByRole('link', { name: 'Inbox', exact: true }).click()
+  await page.getByRole('button', { name: /profile\.update\.bio.*signature good.*answered 200/ }).click()
+  await page.getByText('Hello from Herald').first().waitFor()
+  await visitor.checkAccess('inbox')
+  visitor.checkBehaviour()
+  await visitor.close()
+})
+
+test('a webhook that turned invalid is found, understood and mended', async () => {
+  const url = `https://inbox.herald.test/${mine.id}`
+  const [webhook] = (await admin('GET', '/webhooks')).filter((each: { url: string }) => each.url === url)
+  await admin('PUT', '/inbox', { behaviour: 'lie' })
+  await admin('POST', `/webhooks/${webhook.id}/validate`)
+  const visitor = await visit(browser, base)
+  const { page } = visitor
+  await visitor.signIn({ adminToken: app.adminToken })
+
+  await page.getByText('1 webhook is invalid').waitFor()
+  await page.getByRole('link', { name: 'See why and mend it' }).click()
+  await visitor.checkAccess('webhooks')
+  await page.getByRole('link', { name: `inbox.herald.test/${mine.id}` }).click()
+  await page.getByText('Invalid since').waitFor()
+  await page.getByRole('tab', { name: 'Challenges' }).click()
+  await page.getByText('Wrong answer').waitFor()
+  await visitor.checkAccess('an invalid webhook')
+
+  await admin('PUT', '/inbox', { behaviour: 'ok' })
+  await page.getByRole('button', { name: 'Check again now' }).click()
+  await page.getByText('The webhook is valid').waitFor()
+  await page.getByRole('button', { name: 'Send a test event' }).click()
+  await page.getByRole('dialog').getByText('Acknowledged').waitFor()
+  await visitor.checkAccess('a delivery beside the list')
+  visitor.checkBehaviour()
+  await visitor.close()
+})
+
+test('a person sees nothing of what is not theirs, also by its address', async () => {
+  const [webhook] = await admin('GET', '/webhooks')
+  const visitor = await visit(browser, base)
+  const { page } = visitor
+  await visitor.signIn({ username: 'ann', password: PASSWORD })
+
+  await page.getByRole('heading', { name: 'Hello, ann' }).waitFor()
+  assert.equal(await page.getByRole('link', { name: 'Apps', exact: true }).count(), 0)
+  await visitor.checkAccess('home of a person without apps')
+  await page.goto(`/webhooks/${webhook.id}`)
+  await page.getByText('This call needs the admin token').waitFor()
+  assert.equal(await page.getByText(webhook.url).count(), 0)
+  visitor.checkBehaviour(REFUSED)
+  await visitor.close()
+})
+
+test('signing out everywhere ends what another browser shows', async () => {
+  const [here, there] = [await visit(browser, base), await visit(browser, base)]
+  for (const visitor of [here, there]) {
+    await visitor.signIn(asOlga)
+    await visitor.page.getByRole('heading', { name: 'Home', level: 1 }).waitFor()
+  }
+  await here.page.getByRole('button', { name: /^Account/ }).click()
+  await here.page.getByRole('menuitem', { name: 'Sign out everywhere' }).click()
+  await here.page.getByRole('button', { name: 'Sign out everywhere' }).click()
+
+  await here.page.getByRole('heading', { name: 'Sign in to Herald' }).waitFor()
+  await there.page.getByRole('heading', { name: 'Sign in to Herald' }).waitFor()
+  here.checkBehaviour()
+  there.checkBehaviour(REFUSED)
+  await Promise.all([here.close(), there.close()])
+})
