@@ -4,6 +4,7 @@ import { presets } from '../../test/consumer.ts'
 import { givenApp } from '../../test/given.ts'
 import { startWebhooks } from '../../test/given-webhooks.ts'
 import { newId } from '../storage/ids.ts'
+import { forgetChecksJob } from './crc-retention.ts'
 import { signature, standardSignature } from './sign.ts'
 
 const { app, consumer, mine, v2, admin, askAdmin, register, deliver, advance } = await startWebhooks({ after })
@@ -437,6 +438,24 @@ test('shows how deliveries are doing', async () => {
   assert.ok(p50 >= 0 && p99 >= p50 && p99 < 500)
   assert.equal(seen.oldest_by_webhook.length, 1)
   assert.ok(Number(seen.webhooks) > 0)
+})
+
+test('forgets CRC checks after 30 days', async () => {
+  const webhook = await register()
+  const checks = async () => (await admin<object[]>('GET', `/webhooks/${webhook.id}/crc_checks`)).length
+  assert.equal(await checks(), 1)
+  const insert = `insert into crc_checks (app_id, webhook_id, id, created_at, cause, outcome, url) values ($1, $2, $3, $4, 'tick', 'pass', '')`
+  const day = 86_400_000
+  for (const [id, ageMs] of [
+    ['1', 29 * day],
+    ['2', 31 * day]
+  ] as const) {
+    await pool.query(insert, [mine.id, webhook.id, id, new Date(app.deps.clock.now() - ageMs)])
+  }
+
+  await forgetChecksJob.run({} as never, { ...app.deps, signal: new AbortController().signal } as never)
+
+  assert.equal(await checks(), 2)
 })
 
 test('everything here needs the admin token', async () => {

@@ -4,6 +4,7 @@ import type { Domain } from '../domain.ts'
 import { consumerSecrets, validSecrets } from '../identity/index.ts'
 import { webhookAdminRoutes } from './admin.ts'
 import { crcJob } from './crc-job.ts'
+import { forgetChecksJob } from './crc-retention.ts'
 import { createDelivery, type DeliveryEngine } from './deliver.ts'
 import { deliveryConfig } from './deliver-config.ts'
 import { replayRoutes } from './replay-routes.ts'
@@ -32,7 +33,7 @@ export function createWebhooks(deps: Deps): Webhooks {
     crc: { egress, deadlineMs: numbers.deadlineMs, signatureHeader: numbers.signatureHeader },
     perAppMax: config.HERALD_WEBHOOKS_PER_APP_MAX
   }
-  deps.jobs.add(crcJob(webhookDeps, config.HERALD_CRC_AUTO_RECOVER), retentionJob(delivery))
+  deps.jobs.add(crcJob(webhookDeps, config.HERALD_CRC_AUTO_RECOVER), retentionJob(delivery), forgetChecksJob)
 
   return {
     name: 'webhooks',

@@ -128,11 +128,14 @@ class Run {
     while (this.#stepOf.size > 0 && !this.lane.closed && !this.#lost) {
       await this.#flush.done()
       await sleep(WAIT_MS)
-      if (this.#isStopping() && this.lane.replaysInFlight === 0 && this.#flush.pending === 0) break
+      const quiet = this.lane.replaysInFlight === 0 && this.#flush.pending === 0
+      // Nothing waits any more although something is missing: a webhook that became invalid had its lane forget it.
+      if (quiet && (this.#isStopping() || this.lane.replayed.length === 0)) break
     }
     await this.#flush.done()
-    if (complete && !this.#over) await this.#finish()
-    else if (!this.lane.valid && !this.#over) await this.#finish('The webhook became invalid')
+    if (this.#over) return
+    if (complete && this.#stepOf.size === 0) await this.#finish()
+    else await this.#finish('The webhook became invalid')
   }
 
   async #begin() {
