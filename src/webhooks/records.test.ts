@@ -87,11 +87,15 @@ async function cost<T>(act: () => Promise<T>) {
   return { blocks, result }
 }
 
+/** Before PostgreSQL 17 every value of a list is searched for by itself: more blocks, but no more with more rows. */
+const version = Number((await database.pool.query('show server_version_num')).rows[0].server_version_num)
+const byVersion = (blocks: number, before17: number) => (version >= 170_000 ? blocks : before17)
+
 const filters = [
-  { what: 'everything', filter: {}, blocksMax: 100 },
-  { what: 'what was delivered', filter: { state: 'delivered' }, blocksMax: 2_500 },
-  { what: 'what failed', filter: { state: 'failed' }, blocksMax: 2_500 },
-  { what: 'a rare kind', filter: { kind: 'rare' }, blocksMax: 300 }
+  { what: 'everything', filter: {}, blocksMax: byVersion(100, 4_000) },
+  { what: 'what was delivered', filter: { state: 'delivered' }, blocksMax: byVersion(2_500, 15_000) },
+  { what: 'what failed', filter: { state: 'failed' }, blocksMax: byVersion(2_500, 15_000) },
+  { what: 'a rare kind', filter: { kind: 'rare' }, blocksMax: byVersion(300, 4_000) }
 ] as const
 
 for (const { what, filter, blocksMax } of filters) {
