@@ -90,7 +90,9 @@ export async function createDeps({ config, databaseUrl, log, clock: givenClock }
       resolve: config.HERALD_EGRESS_RESOLVE,
       ...(config.HERALD_EGRESS_CA ? { extraCa: await readFile(config.HERALD_EGRESS_CA, 'utf8') } : {}),
       ...(mayReachListener(config)
-        ? { findReceiver: async (host: string) => localReceivers.get(host) ?? findListener(config.HERALD_DATA_DIR)(host) }
+        ? {
+            findReceiver: async (host: string) => localReceivers.get(host) ?? findListener(config.HERALD_DATA_DIR)(host)
+          }
         : {}),
       // Lanes bound what is in flight to a webhook; a bound per host would let one webhook stop another on the same host.
       connectionsPerTargetMax: DELIVERY_DEFAULTS.nodeInFlightMax

@@ -7,6 +7,7 @@ import { accountActivityProduct } from './account-activity-deliver.ts'
 import { accountActivityRoutes } from './account-activity-routes.ts'
 import { subscriptionDeliveries } from './deliver-subscriptions.ts'
 import { eventRoutes } from './event-routes.ts'
+import { eventTailRoutes } from './event-tail.ts'
 import type { Product, PublishDeps } from './events.ts'
 import { operatorRoutes } from './operator-routes.ts'
 import { forgetNamesJob } from './published-names.ts'
@@ -37,6 +38,7 @@ export function createActivity(deps: Deps, { delivery }: Webhooks): Domain {
     },
     admin(app) {
       eventRoutes(app, publishing)
+      eventTailRoutes(app, { db: database.db, clock })
       operatorRoutes(app, database.db)
       streaming.admin(app)
     },

@@ -4,6 +4,7 @@ import type { Domain } from '../domain.ts'
 import { consumerSecrets, validSecrets } from '../identity/index.ts'
 import { mayReachListener } from '../tools/listen-files.ts'
 import { createConsoleBuild } from './build.ts'
+import { createHeartbeat, healthRoutes } from './health.ts'
 import { createInbox, INBOX_HOST } from './inbox.ts'
 import { inboxRoutes } from './inbox-routes.ts'
 import { pageRoutes } from './pages.ts'
@@ -12,6 +13,7 @@ import { sessionRoutes } from './session-routes.ts'
 export function createConsole(deps: Deps): Domain {
   const { config, clock, database, vault, localReceivers } = deps
   const build = createConsoleBuild({ log: deps.log, ticks: () => performance.now() })
+  const heartbeat = createHeartbeat(deps)
   const inbox = mayReachListener(config)
     ? createInbox({
         clock,
@@ -33,12 +35,17 @@ export function createConsole(deps: Deps): Domain {
         void build.current().catch((error) => deps.log.error({ err: error }, 'the console cannot be built'))
       })
     },
-    admin: (app) => inboxRoutes(app, inbox),
-    async start() {
+    admin(app) {
+      inboxRoutes(app, inbox)
+      healthRoutes(app, database.db)
+    },
+    async start(roles) {
+      await heartbeat.start(roles)
       if (inbox) localReceivers.set(INBOX_HOST, await inbox.start())
     },
     async stop() {
       build.stop()
+      await heartbeat.stop()
       localReceivers.delete(INBOX_HOST)
       await inbox?.stop()
     }

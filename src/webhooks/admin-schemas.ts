@@ -199,3 +199,17 @@ export const Overview = Type.Object({
     Type.Object({ app_id: Id, webhook_id: Id, backlog: Type.Integer(), oldest_due_at: Timestamp })
   )
 })
+
+export const Series = Type.Object({
+  at: Timestamp,
+  step_seconds: Type.Integer(about('10, or less under heavy load.')),
+  steps: Type.Array(
+    Type.Object({
+      at: Timestamp,
+      delivered: Type.Integer(),
+      failed: Type.Integer(about('Attempts that were not acknowledged.')),
+      p50: integer('Milliseconds until the answer.'),
+      p95: integer()
+    })
+  )
+})

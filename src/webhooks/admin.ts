@@ -8,6 +8,7 @@ import * as schemas from './admin-schemas.ts'
 import type { DeliveryEngine } from './deliver.ts'
 import { deliveryDetail } from './delivery-detail.ts'
 import { overview } from './overview.ts'
+import { overviewSeries } from './overview-series.ts'
 import { listDeliveries } from './records.ts'
 import { getReplayRecord, listReplayRecords } from './records-replays.ts'
 import { getAnyWebhook, getWebhookRecord, listChecks, listChecksOf, listWebhookRecords } from './records-webhooks.ts'
@@ -43,6 +44,11 @@ export function webhookAdminRoutes(app: FastifyInstance, deps: AdminDeps) {
     '/overview',
     { schema: { ...about('How deliveries are doing right now.'), response: Data(schemas.Overview) } },
     async () => ({ data: await overview(db, clock) })
+  )
+  app.get(
+    '/overview/series',
+    { schema: { ...about('Attempts over the past minutes, in short steps.'), response: Data(schemas.Series) } },
+    async () => ({ data: await overviewSeries(db, clock) })
   )
 
   app.get<Query<typeof schemas.WebhooksQuery>>(
