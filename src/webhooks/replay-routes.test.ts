@@ -7,7 +7,10 @@ import { givenApp, givenUser, givenUserToken } from '../../test/given.ts'
 import { startWebhooks } from '../../test/given-webhooks.ts'
 import { parseMinute } from './replay-request.ts'
 
-const { app, consumer, mine, v2, admin, askAdmin, register, deliver, advance } = await startWebhooks({ after })
+const { app, consumer, mine, v2, admin, askAdmin, register, deliver, advance } = await startWebhooks(
+  { after },
+  { HERALD_DELIVERY_DEADLINE: '1500ms' }
+)
 
 /** yyyymmddhhmm of so many minutes ago, by the clock of the rules. */
 const minute = (ago: number) =>
