@@ -6,13 +6,15 @@ import Fastify from 'fastify'
 import { Campaign, campaigns, FACTS_OF_PAGE, ONE_CAMPAIGN } from '../src/campaigns/campaigns.ts'
 import { listStatement } from '../src/storage/entities.ts'
 import { fragment } from '../src/storage/statements.ts'
-import { median, startAds } from './support/ads.ts'
+import { startAds } from './support/ads.ts'
 import { startLoad } from './support/load.ts'
 
 const CAMPAIGNS = 20_000
 const PAGE = 50
-const ROUNDS = 11
-const ROUND_MS = 700
+const ROUNDS = 41
+const ROUND_MS = 250
+/** Time for the compiler to see what is hot, on both sides. */
+const WARM_UP_MS = 4_000
 const CONNECTIONS = 16
 const BAR = 0.7
 
@@ -26,6 +28,9 @@ const Row = {
 const answering = (data: object) => ({
   200: { type: 'object', properties: { request: {}, next_cursor: { type: 'string', nullable: true }, data } }
 })
+
+/** The upper quartile: what it does when nobody else is using the machine. */
+const calm = (values: number[]) => values.toSorted((a, b) => b - a)[Math.floor(values.length / 4)]!
 
 export default async function api() {
   const ads = await startAds(CAMPAIGNS)
@@ -71,15 +76,15 @@ export default async function api() {
     (await load.run({ origin, paths: [...paths], headers: ads.headers, connections: CONNECTIONS, milliseconds }))
       .perSecond
   for (const [name, [ours, theirs]] of Object.entries(cases)) {
-    await run(ads.origin, ours, ROUND_MS)
-    await run(bareOrigin, theirs, ROUND_MS)
+    await run(ads.origin, ours, WARM_UP_MS)
+    await run(bareOrigin, theirs, WARM_UP_MS)
     const rounds: [number, number][] = []
     for (let i = 0; i < ROUNDS; i++) {
       rounds.push([await run(ads.origin, ours, ROUND_MS), await run(bareOrigin, theirs, ROUND_MS)])
     }
-    figures[name] = median(rounds.map(([mine]) => mine))
-    reference[name] = median(rounds.map(([, other]) => other))
-    ratio[name] = Math.round(median(rounds.map(([mine, other]) => mine / other)) * 100) / 100
+    figures[name] = calm(rounds.map(([mine]) => mine))
+    reference[name] = calm(rounds.map(([, other]) => other))
+    ratio[name] = Math.round((figures[name] / reference[name]) * 100) / 100
   }
   load.end()
   await bare.close()

@@ -77,5 +77,3 @@ export async function startAds(campaigns: number) {
     }
   }
 }
-
-export const median = (values: number[]) => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)]!

@@ -2,6 +2,7 @@
 import type { FastifyRequest } from 'fastify'
 import type { Deps } from '../deps.ts'
 import { forbidden, unauthorized } from '../errors.ts'
+import type { Credentials } from '../identity/authenticate.ts'
 import { type Principal, permits, type Requirement } from '../identity/principal.ts'
 import { sessionOf } from './browser-session.ts'
 import { unsupportedAuthentication } from './problems.ts'
@@ -14,10 +15,15 @@ export type Accepts = 'admin' | Requirement
 export const APP_ONLY: Requirement = { accepts: ['app'] }
 export const ADMIN = 'admin'
 
-export function credentialsOf(req: FastifyRequest, { forOperator = false } = {}) {
+/** A bearer token is all there is to look at; a signature covers the whole request. */
+const UNSIGNED = { method: '', scheme: '', host: '', rawUrl: '' }
+
+export function credentialsOf(req: FastifyRequest, { forOperator = false } = {}): Credentials {
+  const { authorization } = req.headers
+  if (authorization !== undefined && /^bearer /i.test(authorization)) return { authorization, ...UNSIGNED }
   const session = sessionOf(req)
   return {
-    authorization: req.headers.authorization,
+    authorization,
     session: session && { ...session, forOperator },
     method: req.method,
     scheme: req.protocol,

@@ -1,6 +1,7 @@
 /** Prometheus metrics of this node. Domains add theirs with `metrics.counter(…)` and friends. */
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, onResponseHookHandler } from 'fastify'
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+import { requestTimes } from './request-times.ts'
 
 export interface Metrics {
   registry: Registry
@@ -44,31 +45,21 @@ export function createMetrics(): Metrics {
   }
 }
 
-const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10]
-
 /** Counts and times every answer by route pattern, never by raw URL. */
 export function measureRequests(app: FastifyInstance, metrics: Metrics, listener: string) {
-  const seconds = metrics.registry.getSingleMetric('herald_http_request_seconds') as
-    | Histogram<'listener' | 'method' | 'route' | 'status'>
-    | undefined
-  const histogram =
-    seconds ??
-    metrics.histogram('herald_http_request_seconds', 'Time to answer a request.', SECONDS, [
-      'listener',
-      'method',
-      'route',
-      'status'
-    ])
+  const times = requestTimes(metrics.registry)
+  app.addHook('onRoute', (route) => {
+    // Fastify adds HEAD to GET; both count as what was asked.
+    const observers = new Map([route.method].flat().map((method) => [method, times.route(listener, method, route.url)]))
+    const observe: onResponseHookHandler = (req, reply, done) => {
+      observers.get(req.method)?.(reply.statusCode, reply.elapsedTime / 1000)
+      done()
+    }
+    route.onResponse = [...[route.onResponse ?? []].flat(), observe]
+  })
+  const nowhere = times.route(listener, 'any', 'none')
   app.addHook('onResponse', (req, reply, done) => {
-    histogram.observe(
-      {
-        listener,
-        method: req.method,
-        route: req.routeOptions.url ?? 'none',
-        status: `${Math.floor(reply.statusCode / 100)}xx`
-      },
-      reply.elapsedTime / 1000
-    )
+    if (req.is404) nowhere(reply.statusCode, reply.elapsedTime / 1000)
     done()
   })
 }

@@ -11,6 +11,7 @@ import type { Logger } from 'pino'
 import { ApiError, badRequest, notFound } from '../errors.ts'
 import { isDatabaseAway } from '../storage/db.ts'
 import { parseJson, parsePairs } from './json.ts'
+import { RequestLog } from './request-log.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -51,6 +52,7 @@ function requestId() {
 export function createServer({ log, bodyBytesMax, trustProxy, publicUrl }: ServerOptions): FastifyInstance {
   const app = Fastify({
     loggerInstance: log as FastifyBaseLogger,
+    childLoggerFactory: (parent, bindings) => new RequestLog(parent, bindings),
     // Problems are logged where they are understood; a line per request would drown them.
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'request_id' }),
     bodyLimit: bodyBytesMax,
