@@ -130,7 +130,8 @@ class Engine implements DeliveryEngine {
       isBusyWith: (lane) => lane.inFlight > 0 || lane.known.size > 0 || this.#replays.isBusyWith(lane),
       settle: () => this.#settleSent(),
       complain,
-      warn: (what) => log.warn(what)
+      warn: (what) => log.warn(what),
+      inform: (what) => log.info(what)
     })
     const { lanes, lease } = this.#ownership
     this.#flush = createFlush<Settled>({

@@ -21,6 +21,7 @@ export interface OwnershipOptions {
   settle(): Promise<void>
   complain(error: unknown, what: string): void
   warn(what: string): void
+  inform(what: string): void
 }
 
 /** Renewed so often that a lease survives several failures in a row. */
@@ -186,6 +187,7 @@ export class Ownership {
     // lanes, because the database was away, what is known of them can still be recorded.
     await this.#options.settle()
     await this.lease.join()
+    this.#options.inform(`node ${this.lease.nodeId} holds a lease again`)
     await this.lease.renew()
   }
 

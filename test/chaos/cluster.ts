@@ -13,7 +13,7 @@ import type { LaneKey } from '../../src/webhooks/log.ts'
 import { givenApp, givenWebhook } from '../deliveries.ts'
 import type { Ack, Fault, Zombie } from './history.ts'
 import type { NodeCommand, NodeReport, NodeSetup } from './node.ts'
-import { type Receiver, startReceiver } from './receiver.ts'
+import { now, type Receiver, startReceiver } from './receiver.ts'
 
 export interface ClusterOptions {
   webhooks: number
@@ -81,10 +81,10 @@ export class Cluster {
   /** A fault lasts from before it begins until its effects are over. */
   async fault(name: string, act: () => Promise<void>) {
     this.options.say(name)
-    const fault: Fault = { name, startedAt: performance.now(), endedAt: Number.POSITIVE_INFINITY }
+    const fault: Fault = { name, startedAt: now(), endedAt: Number.POSITIVE_INFINITY }
     this.faults.push(fault)
     await act()
-    fault.endedAt = performance.now()
+    fault.endedAt = now()
   }
 
   killNode(index: number, perSecond: number) {
@@ -103,7 +103,7 @@ export class Cluster {
     return this.fault(`SIGSTOP of node ${node.name} for ${forMs} ms`, async () => {
       node.signal('SIGSTOP')
       await sleep(forMs)
-      const zombie = { node: node.name, from: performance.now(), to: Number.POSITIVE_INFINITY }
+      const zombie = { node: node.name, from: now(), to: Number.POSITIVE_INFINITY }
       if (forMs > this.options.config.leaseMs) this.zombies.push(zombie)
       const held = node.holdsLeaseAgain()
       node.signal('SIGCONT')
@@ -148,15 +148,31 @@ export class Cluster {
     }
   }
 
+  /** Deliveries of which some attempt ended without an answer, as far as its node knows. */
+  async unanswered(): Promise<ReadonlySet<string>> {
+    const rows = await this.query<{ id: string }>(
+      "select distinct delivery_id as id from attempts where outcome in ('retry', 'failed') and error in ('timeout', 'reset')"
+    )
+    return new Set(rows.map(({ id }) => id))
+  }
+
   async queueLength() {
     const [row] = await this.query<{ count: number }>('select count(*)::int as count from delivery_queue')
     return row!.count
   }
 
+  #whatWaits() {
+    return this.query(`
+      select queue.webhook_id, retry, lane.node_id, lane.epoch::int, count(*)::int, max(attempts) as attempts_most,
+        min(due_at) as due_first, max(due_at) as due_last, now() as now
+      from delivery_queue as queue left join delivery_lanes as lane using (app_id, webhook_id)
+      group by 1, 2, 3, 4`)
+  }
+
   async untilQueueIsEmpty(timeoutMs: number) {
     const deadline = performance.now() + timeoutMs
     while ((await this.queueLength()) > 0) {
-      if (performance.now() > deadline) throw new Error(`${await this.queueLength()} deliveries were never settled`)
+      if (performance.now() > deadline) throw new Error(`not settled: ${JSON.stringify(await this.#whatWaits())}`)
       await sleep(100)
     }
   }
@@ -195,7 +211,7 @@ export class Node {
       if (report.ready) ready.resolve()
       if (report.acked) acks.push(...report.acked)
       if (report.warned) warnings.set(report.warned, (warnings.get(report.warned) ?? 0) + 1)
-      if (report.lease === 'held') this.#waitsForLease?.(performance.now())
+      if (report.leaseHeldAt !== undefined) this.#waitsForLease?.(report.leaseHeldAt)
     })
     this.#send({ setup })
   }

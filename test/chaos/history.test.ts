@@ -5,6 +5,7 @@ import { type History, judge, judgeReplay, type Post } from './history.ts'
 const post = (number: number, startedAt: number, more: Partial<Post> = {}): Post => ({
   webhook: 'a',
   number,
+  delivery: `d${number}`,
   node: '1',
   replay: false,
   startedAt,
@@ -17,6 +18,7 @@ const history = (more: Partial<History>): History => ({
   posts: [post(1, 0)],
   faults: [],
   zombies: [],
+  unanswered: new Set(),
   inFlightMax: 2,
   ...more
 })
@@ -47,6 +49,8 @@ test('accepts a duplicate after a refusal or around a fault, and no other', () =
   assert.equal(judge(history({ posts: twice, faults: [fault] })).sound, true)
   assert.equal(judge(history({ posts: twice, faults: [earlier, later] })).duplicates.unexplained.length, 1)
   assert.equal(judge(history({ posts: twice })).sound, false)
+  assert.equal(judge(history({ posts: twice, unanswered: new Set(['d1']) })).sound, true)
+  assert.equal(judge(history({ posts: twice, unanswered: new Set(['d2']) })).sound, false)
 })
 
 test('counts what is in flight to one webhook at once', () => {

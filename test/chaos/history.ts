@@ -5,6 +5,8 @@ export interface Post {
   webhook: string
   /** The number that the event carries. */
   number: number
+  /** Its `webhook-id`. */
+  delivery: string
   /** Which node sent it. */
   node: string
   replay: boolean
@@ -39,6 +41,8 @@ export interface History {
   posts: Post[]
   faults: Fault[]
   zombies: Zombie[]
+  /** Deliveries of which a node recorded that it did not wait for the answer any longer, or that the connection broke. */
+  unanswered: ReadonlySet<string>
   inFlightMax: number
 }
 
@@ -63,7 +67,7 @@ const FAULT_ECHO_MS = 250
 const keyOf = ({ webhook, number }: Ack) => `${webhook}/${number}`
 
 export function judge(history: History): Verdict {
-  const { acks, posts, faults, zombies, inFlightMax } = history
+  const { acks, posts, faults, zombies, unanswered, inFlightMax } = history
   const live = groupBy(
     posts.filter((post) => !post.replay),
     keyOf
@@ -74,7 +78,7 @@ export function judge(history: History): Verdict {
   for (const same of live.values()) {
     same.sort((a, b) => a.startedAt - b.startedAt)
     for (const [i, post] of same.slice(1).entries()) {
-      if (same[i]!.status !== 200) retries++
+      if (same[i]!.status !== 200 || unanswered.has(post.delivery)) retries++
       else if (isExplained(same[i]!, post, faults)) duplicates.explained++
       else duplicates.unexplained.push(post)
     }

@@ -7,6 +7,7 @@ import { createListener } from '../../src/storage/listen.ts'
 import { createDelivery } from '../../src/webhooks/deliver.ts'
 import { DELIVERY_DEFAULTS, type DeliveryConfig } from '../../src/webhooks/deliver-config.ts'
 import type { LaneKey } from '../../src/webhooks/log.ts'
+import { now } from './receiver.ts'
 
 export interface NodeSetup {
   name: string
@@ -30,8 +31,8 @@ export interface NodeCommand {
 export interface NodeReport {
   ready?: true
   acked?: { webhook: string; number: number }[]
-  /** A lease was lost, or held again. */
-  lease?: 'lost' | 'held'
+  /** When a lease was held again that had been lost. */
+  leaseHeldAt?: number
   warned?: string
   stopped?: true
 }
@@ -45,8 +46,10 @@ async function run({ name, number, url, port, host, ca, config, lanes }: NodeSet
   const listener = createListener(database)
   const warn = (about: unknown, message?: string) => {
     const text = typeof about === 'string' ? about : `${message}: ${(about as { err?: Error }).err?.message}`
-    if (text.includes('was lost')) tell({ lease: 'lost' })
     tell({ warned: text })
+  }
+  const info = (about: unknown) => {
+    if (String(about).includes('holds a lease again')) tell({ leaseHeldAt: now() })
   }
   const engine = createDelivery({
     database,
@@ -61,27 +64,20 @@ async function run({ name, number, url, port, host, ca, config, lanes }: NodeSet
     config: { ...DELIVERY_DEFAULTS, ...config, signatureHeader: `x-node-${name}` },
     secrets: async () => ['secret'],
     listener,
-    log: { debug() {}, info() {}, warn, error: warn }
+    log: { debug() {}, info, warn, error: warn }
   })
   await engine.start()
   tell({ ready: true })
-
-  let lost = false
-  setInterval(() => {
-    const held = engine.stats().leaseRemainingMs > 0
-    if (held && lost) tell({ lease: 'held' })
-    lost = !held
-  }, 5)
 
   let perSecond = 0
   let next = 0
   let owed = 0
   let last = performance.now()
   setInterval(async () => {
-    const now = performance.now()
+    const nowMs = performance.now()
     // A node that was stopped does not catch up with what it would have published.
-    owed = Math.min(perSecond, owed + ((now - last) / 1_000) * perSecond)
-    last = now
+    owed = Math.min(perSecond, owed + ((nowMs - last) / 1_000) * perSecond)
+    last = nowMs
     const count = Math.floor(owed)
     owed -= count
     if (count === 0) return

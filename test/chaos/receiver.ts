@@ -19,6 +19,9 @@ export interface Receiver {
   close(): Promise<void>
 }
 
+/** On a clock that all processes share. */
+export const now = () => performance.timeOrigin + performance.now()
+
 const HOST = 'hooks.example.test'
 /** Longer than any deadline of the nodes. */
 const HANG_MS = 60_000
@@ -30,18 +33,19 @@ export async function startReceiver(answerMs: number): Promise<Receiver> {
     const post: Post = {
       webhook: req.url!.slice(1),
       number: -1,
+      delivery: String(req.headers['webhook-id']),
       node:
         Object.keys(req.headers)
           .find((name) => name.startsWith('x-node-'))
           ?.slice(7) ?? '',
       replay: false,
-      startedAt: performance.now(),
+      startedAt: now(),
       endedAt: Number.POSITIVE_INFINITY,
       status: undefined
     }
     res.once('close', () => {
       // It ended with the answer, or now, because the sender went away.
-      post.endedAt = Math.min(post.endedAt, performance.now())
+      post.endedAt = Math.min(post.endedAt, now())
       if (res.writableFinished) post.status = res.statusCode
     })
     const chunks: Buffer[] = []
@@ -59,7 +63,7 @@ export async function startReceiver(answerMs: number): Promise<Receiver> {
       const delayMs = receiver.mode === 'hang' ? HANG_MS : receiver.answerMs * (1 + Math.random())
       const answer = () => {
         // From here on the sender may know, and send the next one.
-        post.endedAt = Math.min(post.endedAt, performance.now())
+        post.endedAt = Math.min(post.endedAt, now())
         res.writeHead(status).end()
       }
       setTimeout(answer, delayMs).unref()

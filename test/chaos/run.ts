@@ -77,14 +77,15 @@ export async function runChaos(plan: Plan, say: (what: string) => void): Promise
     }
     cluster.publish(0)
     await sleep(200)
-    await cluster.untilQueueIsEmpty(30_000)
+    await cluster.untilQueueIsEmpty(120_000)
     const replay = await replayUnderFire(cluster, fromMs)
-    await cluster.untilQueueIsEmpty(10_000)
+    await cluster.untilQueueIsEmpty(60_000)
+    const unanswered = await cluster.unanswered()
     await cluster.stop()
     const { acks, faults, zombies, receiver, warnings } = cluster
     return {
       seconds: Math.round((performance.now() - begun) / 1_000),
-      verdict: judge({ acks, posts: receiver.posts, faults, zombies, inFlightMax: config.inFlightMax }),
+      verdict: judge({ acks, posts: receiver.posts, faults, zombies, unanswered, inFlightMax: config.inFlightMax }),
       replay,
       replayState: receiver.replayStates.at(-1),
       faults: faults.map(({ name, startedAt, endedAt }) => `${name} (${Math.round(endedAt - startedAt)} ms)`),
