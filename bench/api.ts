@@ -56,7 +56,7 @@ export default async function api() {
     { schema: { response: answering({ type: 'array', items: Row }) } },
     async () => {
       const { rows } = await pool.query({ name: 'bare.list', text: statement.text, values: statement.values })
-      const values = [ads.accountId, rows.map((row) => row.id)]
+      const values = [ads.accountId, rows.map((row) => row.id).join(',')]
       await pool.query({ name: 'bare.facts', text: FACTS_OF_PAGE, values })
       return { request: { params: {} }, next_cursor: null, data: rows }
     }

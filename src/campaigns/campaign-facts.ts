@@ -1,10 +1,7 @@
-/** What decides whether campaigns serve, read together with them: one statement, nothing stored. */
+/** What decides whether campaigns serve, read beside them and never stored. Amounts travel as text: JSON numbers would lose digits. */
 import { sql } from 'kysely'
 import type { CampaignRow } from './campaigns.ts'
-import type { FundingReason } from './rules/statuses.ts'
-import { campaignServability, countLineItems, type LineItemFacts } from './rules/statuses.ts'
-
-// Amounts travel as text: JSON numbers beyond 2^53 would lose digits.
+import { campaignServability, countLineItems, type FundingFacts, type LineItemFacts } from './rules/statuses.ts'
 
 /** Counts of creatives of line item `l`: all, accepted, rejected. */
 const CREATIVES = `(select json_build_array(count(*), count(*) filter (where approval_status = 'ACCEPTED'),
@@ -32,7 +29,17 @@ export const FACTS = `(select json_build_array(f.deleted, f.entity_status, f.typ
 export const factsColumns = sql.raw(FACTS)
 
 type Amount = string | null
-type FundingArray = [boolean, string, string, string, string | null, Amount, Amount, string, string | null]
+type FundingArray = [
+  boolean,
+  string,
+  string,
+  string,
+  string | null,
+  Amount,
+  Amount,
+  string,
+  FundingFacts['credit_card_status']
+]
 type LineItemArray = [
   string,
   string[],
@@ -48,11 +55,14 @@ type LineItemArray = [
   string
 ]
 
-export interface CampaignWithFacts extends CampaignRow {
+/** What is read beside a campaign. */
+export interface Facts {
   funding: FundingArray
   account_approval_status: string
   line_items: LineItemArray[] | null
 }
+
+export type CampaignWithFacts = CampaignRow & Facts
 
 const big = (amount: Amount) => (amount === null ? null : BigInt(amount))
 
@@ -67,7 +77,7 @@ export function fundingFacts(funding: FundingArray) {
     credit_limit_local_micro: big(limit),
     funded_amount_local_micro: big(funded),
     spend_local_micro: BigInt(spend),
-    credit_card_status: card as null | Lowercase<FundingReason> as never
+    credit_card_status: card
   }
 }
 
@@ -76,8 +86,8 @@ export interface NamedLineItemFacts extends LineItemFacts {
   product_type: string
 }
 
-export function lineItemFacts(campaign: CampaignWithFacts): NamedLineItemFacts[] {
-  return (campaign.line_items ?? []).map(
+export function lineItemFacts(campaign: CampaignRow, { line_items }: Facts): NamedLineItemFacts[] {
+  return (line_items ?? []).map(
     ([
       entity_status,
       placements,
@@ -110,14 +120,17 @@ export function lineItemFacts(campaign: CampaignWithFacts): NamedLineItemFacts[]
   )
 }
 
-export const factsOf = (campaign: CampaignWithFacts) => ({
+export const factsOf = (campaign: CampaignRow, facts: Facts) => ({
   deleted: campaign.deleted,
   entity_status: campaign.entity_status,
   total_budget_amount_local_micro: campaign.total_budget_amount_local_micro,
   spend_local_micro: campaign.spend_local_micro,
-  account: { approval_status: campaign.account_approval_status },
-  fundingInstrument: fundingFacts(campaign.funding)
+  account: { approval_status: facts.account_approval_status },
+  fundingInstrument: fundingFacts(facts.funding)
 })
 
-export const servabilityOf = (campaign: CampaignWithFacts, now: number) =>
-  campaignServability({ ...factsOf(campaign), lineItems: countLineItems(lineItemFacts(campaign), now) }, now)
+export const servabilityOf = (campaign: CampaignRow, facts: Facts, now: number) =>
+  campaignServability(
+    { ...factsOf(campaign, facts), lineItems: countLineItems(lineItemFacts(campaign, facts), now) },
+    now
+  )

@@ -6,7 +6,7 @@ import { bool, id, list, text } from '../http/ads-input.ts'
 import type { Database, Db } from '../storage/db.ts'
 import { newAdsId } from '../storage/ids.ts'
 import { fragment } from '../storage/statements.ts'
-import { type CampaignWithFacts, FACTS, factsColumns, servabilityOf } from './campaign-facts.ts'
+import { type CampaignWithFacts, FACTS, type Facts, factsColumns, servabilityOf } from './campaign-facts.ts'
 import { type FundingInstrumentRow, fundingInstruments } from './funding-instruments.ts'
 import { recordChanges } from './history.ts'
 import type { Reference, ReferenceStore } from './reference-store.ts'
@@ -96,8 +96,8 @@ export const Campaign = Entity({
 })
 
 /** A campaign as it is sent: with what follows from its line items, its funding and the clock. */
-function shaped(row: CampaignWithFacts, now: number) {
-  const { servable, reasons_not_servable, effective_status } = servabilityOf(row, now)
+function shaped(row: CampaignRow, facts: Facts, now: number) {
+  const { servable, reasons_not_servable, effective_status } = servabilityOf(row, facts, now)
   // Written out: this is the shape that is sent most.
   return {
     name: row.name,
@@ -160,26 +160,23 @@ export async function readCampaign(
     values: [accountId, id]
   })
   if (!rows[0] || (rows[0].deleted && !withDeleted)) throw rowNotFound(campaigns, id)
-  return shaped(rows[0], now)
+  return shaped(rows[0], rows[0], now)
 }
 
 /** What decides whether the campaigns of a page serve. */
-export const FACTS_OF_PAGE = `select e.id, ${FACTS} from campaigns e where e.account_id = $1 and e.id = any($2::text[])`
+export const FACTS_OF_PAGE = `select e.id, ${FACTS} from campaigns e where e.account_id = $1 and e.id = any(string_to_array($2, ','))`
 
 /**
  * Beside the page, not within: the statement that finds a page is planned anew wherever the page is, and would take the
  * facts along each time.
  */
-async function withFacts({ pool }: Database, accountId: string, page: CampaignRow[]): Promise<CampaignWithFacts[]> {
-  if (page.length === 0) return []
-  const ids = page.map((row) => row.id)
-  const { rows } = await pool.query<CampaignWithFacts>({
+async function factsOfPage({ pool }: Database, accountId: string, page: readonly CampaignRow[]) {
+  const { rows } = await pool.query<Facts & { id: string }>({
     name: 'campaigns.facts',
     text: FACTS_OF_PAGE,
-    values: [accountId, ids]
+    values: [accountId, page.map((row) => row.id).join(',')]
   })
-  const facts = new Map(rows.map((row) => [row.id, row]))
-  return page.map((row) => Object.assign(facts.get(row.id)!, row))
+  return new Map(rows.map((row) => [row.id, row]))
 }
 
 export async function getCampaignWithFacts(db: Db, accountId: string, id: string): Promise<CampaignWithFacts> {
@@ -189,15 +186,17 @@ export async function getCampaignWithFacts(db: Db, accountId: string, id: string
   return rows[0]
 }
 
-const answer = async ({ tx, now }: Write, { account_id, id }: CampaignRow) =>
-  shaped(await getCampaignWithFacts(tx, account_id, id), now.getTime())
+const answer = async ({ tx, now }: Write, { account_id, id }: CampaignRow) => {
+  const row = await getCampaignWithFacts(tx, account_id, id)
+  return shaped(row, row, now.getTime())
+}
 
 /** What a batch answers: each campaign as it is after all of them. */
 export async function answers({ tx, now, account }: Write, rows: readonly { id: string }[]) {
   const found = await sql<CampaignWithFacts>`
     select e.*, ${factsColumns} from campaigns e
     where e.account_id = ${account.id} and e.id = any(${rows.map((row) => row.id)}::text[])`.execute(tx)
-  const byId = new Map(found.rows.map((row) => [row.id, shaped(row, now.getTime())]))
+  const byId = new Map(found.rows.map((row) => [row.id, shaped(row, row, now.getTime())]))
   return rows.map((row) => byId.get(row.id)!)
 }
 
@@ -324,8 +323,8 @@ export function campaignRoutes(scope: AdsScope, reference: ReferenceStore) {
         inputs: [input.with_draft ?? false, input.q]
       })
       const now = clock.now()
-      const rows = await withFacts(database, path.account_id!, page.rows)
-      return { ...page, rows: rows.map((row) => shaped(row, now)) }
+      const facts = await factsOfPage(database, path.account_id!, page.rows)
+      return { ...page, rows: page.rows.map((row) => shaped(row, facts.get(row.id)!, now)) }
     }
   })
 

@@ -75,7 +75,7 @@ const withFunding = (explanations: Explanation[], campaign: CampaignWithFacts, n
 
 /** A cause that lies with line items is told of each of them. */
 function explainCampaign(campaign: CampaignWithFacts, causes: readonly Cause[], now: number): Explanation[] {
-  const items = lineItemFacts(campaign)
+  const items = lineItemFacts(campaign, campaign)
   const explanations = causes.flatMap((cause) => {
     if (cause.entity !== 'line_item') return explain([cause], idsOf(campaign))
     return items.flatMap((item) => {
@@ -87,7 +87,7 @@ function explainCampaign(campaign: CampaignWithFacts, causes: readonly Cause[], 
 }
 
 function explainLineItem(item: NamedLineItemFacts, campaign: CampaignWithFacts, now: number) {
-  const { causes, ...derived } = lineItemServability(item, factsOf(campaign), now)
+  const { causes, ...derived } = lineItemServability(item, factsOf(campaign, campaign), now)
   const ids = { ...idsOf(campaign), line_item_id: item.id, product_type: item.product_type }
   const reasons = withFunding(explain(causes, ids), campaign, now)
   const shown = { line_item_id: item.id, entity_status: item.entity_status, ...derived, reasons }
@@ -115,13 +115,13 @@ const ofDeletedCampaign = <T extends { reasons_not_servable: string[]; reasons: 
 
 async function campaignServability(db: Db, accountId: string, id: string, now: number) {
   const campaign = await getCampaignWithFacts(db, accountId, id)
-  const { causes, ...derived } = servabilityOf(campaign, now)
+  const { causes, ...derived } = servabilityOf(campaign, campaign, now)
   return {
     campaign_id: campaign.id,
     entity_status: campaign.entity_status,
     ...derived,
     reasons: explainCampaign(campaign, causes, now),
-    line_items: lineItemFacts(campaign).map((item) => explainLineItem(item, campaign, now))
+    line_items: lineItemFacts(campaign, campaign).map((item) => explainLineItem(item, campaign, now))
   }
 }
 
@@ -145,7 +145,7 @@ export function servabilityRoutes(scope: AdsScope) {
     handler: async ({ path }) => {
       const row = await getLineItem(db, path.account_id!, path.line_item_id!)
       const campaign = await getCampaignWithFacts(db, row.account_id, row.campaign_id)
-      const item = lineItemFacts(campaign).find((each) => each.id === row.id)!
+      const item = lineItemFacts(campaign, campaign).find((each) => each.id === row.id)!
       return explainLineItem(item, campaign, clock.now())
     }
   })

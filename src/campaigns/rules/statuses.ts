@@ -56,17 +56,16 @@ export interface FundingFacts {
 export function fundingReasons(facts: FundingFacts, now: number): FundingReason[] {
   const spend = facts.spend_local_micro ?? 0n
   const limit = facts.funded_amount_local_micro ?? facts.credit_limit_local_micro
-  const holds: Record<FundingReason, boolean> = {
-    DELETED: facts.deleted,
-    STARTS_IN_FUTURE: now < Date.parse(facts.start_time),
-    EXPIRED: facts.end_time !== null && Date.parse(facts.end_time) <= now,
-    BUDGET_EXHAUSTED: limit !== null && spend >= limit,
-    PAUSED: facts.entity_status === 'PAUSED',
-    CREDIT_CARD_APPROVAL_PENDING: facts.credit_card_status === 'APPROVAL_PENDING',
-    CREDIT_CARD_REJECTED: facts.credit_card_status === 'REJECTED',
-    CREDIT_CARD_DELETED: facts.credit_card_status === 'DELETED'
-  }
-  return FUNDING_REASONS.filter((reason) => holds[reason])
+  const reasons: FundingReason[] = []
+  if (facts.deleted) reasons.push('DELETED')
+  if (now < Date.parse(facts.start_time)) reasons.push('STARTS_IN_FUTURE')
+  if (facts.end_time !== null && Date.parse(facts.end_time) <= now) reasons.push('EXPIRED')
+  if (limit !== null && spend >= limit) reasons.push('BUDGET_EXHAUSTED')
+  if (facts.entity_status === 'PAUSED') reasons.push('PAUSED')
+  if (facts.credit_card_status === 'APPROVAL_PENDING') reasons.push('CREDIT_CARD_APPROVAL_PENDING')
+  if (facts.credit_card_status === 'REJECTED') reasons.push('CREDIT_CARD_REJECTED')
+  if (facts.credit_card_status === 'DELETED') reasons.push('CREDIT_CARD_DELETED')
+  return reasons
 }
 
 /** Limit minus spend, for the types that have it. */
@@ -243,7 +242,10 @@ export function lineItemServability(
   return servability([...lineItemCauses(facts, now), ...campaignCauses(campaign, now)], facts.deleted)
 }
 
+const NONE: Servability = { servable: true, reasons_not_servable: [], effective_status: 'RUNNING', causes: [] }
+
 function servability(causes: Cause[], deleted: boolean): Servability {
+  if (causes.length === 0 && !deleted) return NONE
   const ordered = causes.toSorted((a, b) => SERVING_REASONS.indexOf(a.reason) - SERVING_REASONS.indexOf(b.reason))
   const reasons = [...new Set(ordered.map((cause) => cause.reason))]
   const effective_status = effectiveStatus(reasons)
