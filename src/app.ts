@@ -10,6 +10,7 @@ import { measureRequests } from './http/metrics.ts'
 import { documentation, openApiInfo } from './http/openapi.ts'
 import { operations } from './http/operations.ts'
 import { bridgeSandbox } from './http/sandbox-bridge.ts'
+import { lazySerializer } from './http/serializer.ts'
 import { createServer } from './http/server.ts'
 import { v2Scope } from './http/v2.ts'
 
@@ -80,6 +81,7 @@ function server(deps: Deps, listener: string, checkAnswer?: CheckAnswer) {
     publicUrl:
       (listener === 'main' ? deps.config.HERALD_PUBLIC_URL : deps.config.HERALD_SANDBOX_PUBLIC_URL) || undefined
   })
+  app.setSerializerCompiler(lazySerializer)
   measureRequests(app, deps.metrics, listener)
   if (checkAnswer) {
     app.addHook('onSend', async (req, reply, payload) => {

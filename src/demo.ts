@@ -151,7 +151,7 @@ function urls({ config }: Deps) {
 }
 
 /** What a newcomer reads after the first start. */
-export function printWelcome(demo: DemoCredentials, file = 'data/credentials.json') {
+export function printWelcome(demo: DemoCredentials, file = './data/credentials.json') {
   return `
   Herald is running.
 
@@ -162,7 +162,7 @@ export function printWelcome(demo: DemoCredentials, file = 'data/credentials.jso
 
   A demo tenant is ready; its credentials are in ${file}. Your first call:
 
-    TOKEN=$(node -p "require('./${file}').app.bearer_token")
+    TOKEN=$(node -p "require('${file}').app.bearer_token")
     curl -H "Authorization: Bearer $TOKEN" ${demo.base_url}/2/webhooks
 `
 }

@@ -24,7 +24,11 @@ export function operations(
     const error = wrongRoute(req, reply)
     return reply.code(error.status).type('application/problem+json').send(genericProblem(error.status, error.message))
   })
-  const schema = (summary: string) => ({ schema: { summary, tags: ['operations'], security: [] } })
+  // Load balancers ask with HEAD.
+  const schema = (summary: string) => ({
+    exposeHeadRoute: true,
+    schema: { summary, tags: ['operations'], security: [] }
+  })
   app.get('/healthz', schema('The process answers.'), () => ({ status: 'ok' }))
   app.get('/readyz', schema('Database, migrations and workers are ready.'), async (_req, reply) => {
     const missing =

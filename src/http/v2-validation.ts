@@ -31,8 +31,10 @@ const show = (value: unknown) =>
 /** Fastify calls the compiled function with each part of a request. */
 export function compileValidator(httpPart: string | undefined, schema: TSchema): (value: unknown) => Checked {
   if (httpPart === 'querystring' || httpPart === 'params') return parameterValidator(httpPart, schema)
-  const check = Compile(schema)
+  // Compiled when first needed, as serializers are.
+  let check: ReturnType<typeof Compile> | undefined
   return (value) => {
+    check ??= Compile(schema)
     if (check.Check(value)) return { value }
     return { error: invalidRequest(...bodyRefusals(check.Errors(value), value)) }
   }
