@@ -273,7 +273,16 @@ export const settings = {
       0,
       10_000_000,
       'Filtered sets of catalogs with up to so many products are computed before the answer; others in the background.'
-    )
+    ),
+    HERALD_FEED_DEADLINE: duration('6h', 'Time a feed host has to send the whole file.'),
+    HERALD_FEED_GUARD_PERCENT: whole(
+      50,
+      1,
+      100,
+      'An import waits for confirmation if more of a catalog than this would visibly change; 100 never waits.'
+    ),
+    HERALD_FEED_REJECTED_ROWS_MAX: whole(100_000, 0, 10_000_000, 'Rejected rows of one import kept for download.'),
+    HERALD_FEED_RUNS_RETENTION: duration('30d', 'How long the reports of imports are kept.')
   },
   Diagnostics: {
     HERALD_LOG_LEVEL: oneOf(

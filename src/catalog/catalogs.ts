@@ -6,6 +6,7 @@ import { type Db, type Tx, violatedConstraint } from '../storage/db.ts'
 import { newId } from '../storage/ids.ts'
 import { cancelJob, enqueue } from '../storage/jobs.ts'
 import { actingFor } from './access.ts'
+import { deleteRuns } from './feed-runs.ts'
 import { PURGE_CATALOG } from './purge.ts'
 import { CATALOG, type CatalogRow, catalogRoute } from './routes.ts'
 import { FEED_SCHEDULE } from './scheduled-feeds.ts'
@@ -39,6 +40,7 @@ export async function deleteCatalog(tx: Tx, id: string) {
   await lockCatalog(tx, id, 'update')
   const feeds = await tx.selectFrom('scheduled_feeds').select('id').where('catalog_id', '=', id).execute()
   for (const feed of feeds) await cancelJob(tx, FEED_SCHEDULE, feed.id)
+  await deleteRuns(tx, id)
   await tx.deleteFrom('product_catalogs').where('id', '=', id).execute()
   await enqueue(tx, PURGE_CATALOG, { catalog_id: id }, { key: id })
 }

@@ -2,15 +2,37 @@
 import type { Deps } from '../deps.ts'
 import type { Domain } from '../domain.ts'
 import { catalogAccessRoutes } from './access.ts'
+import { catalogAdminRoutes } from './admin.ts'
 import { catalogRoutes } from './catalogs.ts'
+import { feedCheckRoutes } from './feed-checks.ts'
+import { feedHousekeepingJob } from './feed-housekeeping.ts'
+import { feedRunJob } from './feed-import/run.ts'
+import { feedRunRoutes } from './feed-run-routes.ts'
+import { feedScheduleJob } from './feed-schedule.ts'
 import { productSetRoutes } from './product-sets.ts'
 import { productRoutes } from './products.ts'
 import { purgeCatalogJob, purgeSetJob } from './purge.ts'
 import { scheduledFeedRoutes } from './scheduled-feeds.ts'
 import { computeSetJob } from './set-job.ts'
 
+/** How much of the rejected rows of one run is kept, whatever their number. */
+const REJECTED_BYTES_MAX = 256 * 1024 ** 2
+
 export function createCatalog(deps: Deps): Domain {
-  deps.jobs.add(purgeCatalogJob, purgeSetJob, computeSetJob)
+  const { config, jobs } = deps
+  jobs.add(
+    purgeCatalogJob,
+    purgeSetJob,
+    computeSetJob,
+    feedScheduleJob,
+    feedRunJob(deps, {
+      deadlineMs: config.HERALD_FEED_DEADLINE,
+      guardPercent: config.HERALD_FEED_GUARD_PERCENT,
+      rowsMax: config.HERALD_FEED_REJECTED_ROWS_MAX,
+      bytesMax: REJECTED_BYTES_MAX
+    }),
+    feedHousekeepingJob(config.HERALD_FEED_RUNS_RETENTION)
+  )
   return {
     name: 'catalog',
     ads(scope) {
@@ -18,9 +40,12 @@ export function createCatalog(deps: Deps): Domain {
       productRoutes(scope)
       productSetRoutes(scope)
       scheduledFeedRoutes(scope)
+      feedRunRoutes(scope)
+      feedCheckRoutes(scope)
     },
     admin(app) {
       catalogAccessRoutes(app, deps)
+      catalogAdminRoutes(app, deps)
     }
   }
 }

@@ -33,7 +33,7 @@ export const MERCHANT_COLUMNS = [...PRODUCT_FIELDS, 'price_amount', 'price_curre
 const SPECIAL = /[\\\t\n\r]/
 const ESCAPES: Record<string, string> = { '\\': '\\\\', '\t': '\\t', '\n': '\\n', '\r': '\\r' }
 
-function cell(value: string | number | null): string {
+export function cellText(value: string | number | null): string {
   if (value === null) return '\\N'
   if (typeof value === 'number') return `${value}`
   return SPECIAL.test(value) ? value.replaceAll(/[\\\t\n\r]/g, (character) => ESCAPES[character]!) : value
@@ -41,8 +41,8 @@ function cell(value: string | number | null): string {
 
 /** A product as one line of COPY's text format, in the order of PRODUCT_FIELDS. Equal products have equal lines. */
 export function productText(product: Pick<ProductColumns, (typeof PRODUCT_FIELDS)[number]>): string {
-  let line = cell(product[PRODUCT_FIELDS[0]])
-  for (let i = 1; i < PRODUCT_FIELDS.length; i++) line += `\t${cell(product[PRODUCT_FIELDS[i]!])}`
+  let line = cellText(product[PRODUCT_FIELDS[0]])
+  for (let i = 1; i < PRODUCT_FIELDS.length; i++) line += `\t${cellText(product[PRODUCT_FIELDS[i]!])}`
   return line
 }
 

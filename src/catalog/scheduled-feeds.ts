@@ -8,6 +8,7 @@ import { type Db, violatedConstraint } from '../storage/db.ts'
 import { newId } from '../storage/ids.ts'
 import { cancelJob, enqueue } from '../storage/jobs.ts'
 import type { FeedFormat } from './feed-import/detect.ts'
+import { deleteRuns } from './feed-runs.ts'
 import { URL_CHARS_MAX } from './product-fields.ts'
 import { CATALOG, catalogRoute, echoId } from './routes.ts'
 import { FREQUENCIES, HOURLY_REPEATS, isStartTime, isTimeZone, nextRun, WEEKDAYS } from './schedule.ts'
@@ -209,6 +210,7 @@ export async function deleteFeed(db: Db, catalogId: string, id: string): Promise
   return transact(db, async (tx) => {
     const feed = await getFeed(tx, catalogId, id, true)
     await cancelJob(tx, FEED_SCHEDULE, id)
+    await deleteRuns(tx, catalogId, id)
     await tx.deleteFrom('scheduled_feeds').where('catalog_id', '=', catalogId).where('id', '=', id).execute()
     return feed
   })

@@ -1,5 +1,5 @@
 /** Which products are in which set: kept by every write of products, computed in steps for new sets of large catalogs. */
-import { type JSONColumnType, sql } from 'kysely'
+import { type JSONColumnType, type RawBuilder, sql } from 'kysely'
 import type { Db, Tx } from '../storage/db.ts'
 import { type CompiledFilter, checkFilters, matchesFilters, type ProductFilter } from './filters.ts'
 import { filterSql } from './filters-sql.ts'
@@ -31,7 +31,8 @@ export function compileStored(filters: unknown): CompiledFilter[] {
   return compiled
 }
 
-async function filteredSets(db: Db, catalogId: string) {
+/** Sets that follow the products, with their filters ready to use. */
+export async function filteredSets(db: Db, catalogId: string) {
   const sets = await db
     .selectFrom('product_sets')
     .select(['id', 'filters', 'processing_status'])
@@ -69,6 +70,25 @@ export async function refreshMembers(
     insert into product_set_members (catalog_id, set_id, product_key)
     select ${catalogId}, m.set_id, m.product_key from (${matching}) m
     on conflict do nothing`.execute(tx)
+}
+
+/** The same for products that a query names by their `product_key`. */
+export async function refreshMembersOf(
+  tx: Tx,
+  catalogId: string,
+  sets: { id: string; compiled: CompiledFilter[] }[],
+  keys: RawBuilder<unknown>
+) {
+  for (const { id, compiled } of sets) {
+    const matching = sql`select p.product_key from products p
+      where p.catalog_id = ${catalogId} and p.product_key in (${keys}) and ${filterSql(compiled)}`
+    await sql`
+      delete from product_set_members m where m.catalog_id = ${catalogId} and m.set_id = ${id}
+        and m.product_key in (${keys}) and m.product_key not in (${matching})`.execute(tx)
+    await sql`
+      insert into product_set_members (catalog_id, set_id, product_key)
+      select ${catalogId}, ${id}, product_key from (${matching}) m on conflict do nothing`.execute(tx)
+  }
 }
 
 /**

@@ -38,7 +38,11 @@ export type CheckResult =
   | { ok: true; url: string; addresses: string[] }
   | { ok: false; class: FailureClass; code: FailureCode; message: string }
 
+/** What a thread needs to make an egress like this one. */
+export type EgressSettings = Pick<EgressOptions, 'allowPrivate' | 'resolve' | 'extraCa' | 'connectionsPerTargetMax'>
+
 export interface Egress {
+  readonly settings: EgressSettings
   /** Never rejects: what goes wrong on the way is an outcome. */
   send(request: SendRequest): Promise<Outcome>
   /** Never rejects; after the headers, problems are errors of the body. */
@@ -107,6 +111,8 @@ export function createEgress({
   }
 
   return {
+    settings: { allowPrivate, resolve, connectionsPerTargetMax, ...(extraCa === undefined ? {} : { extraCa }) },
+
     send(request) {
       const target = parse(request.url, request.schemes)
       if (target instanceof EgressError) return Promise.resolve(refusal(target))

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { idTime, newAdsId, newId, newIdNumber, setNodeNumber } from './ids.ts'
+import { testDatabase } from '../../test/database.ts'
+import { idAtSql, idTime, newAdsId, newId, newIdNumber, reserveIds, setNodeNumber } from './ids.ts'
 
 test('ids never repeat and their text order is the order in which they were made', () => {
   // More than 4,096 fit in a millisecond of this loop, so the sequence overflows as well.
@@ -31,4 +32,20 @@ test('nodes with different numbers never mint the same id', () => {
   assert.equal(nodeOf(newIdNumber()), 7)
   setNodeNumber(1025)
   assert.equal(nodeOf(newIdNumber()), 1)
+})
+
+test('a range of ids lies between those minted before and after it, in the database as well', async (t) => {
+  const { database } = await testDatabase(t)
+  const count = 10_000
+  const before = newId()
+
+  const range = reserveIds(count)
+
+  const next = newId()
+  const { rows } = await database.pool.query<{ id: string }>(
+    `select ${idAtSql(range, 'n')} as id from generate_series(0::bigint, ${count - 1}) n order by n`
+  )
+  const ids = [before, ...rows.map(({ id }) => id), next]
+  assert.deepEqual(ids.toSorted(), ids)
+  assert.equal(new Set(ids).size, count + 2)
 })

@@ -25,6 +25,25 @@ export function newIdNumber(): bigint {
   return (BigInt(lastMs - EPOCH_MS) << 22n) | (node << 12n) | BigInt(sequence)
 }
 
+/** Room for many ids at once, for rows that the database numbers itself: the n-th, from 0, is `idAtSql(range, n)`. */
+export interface IdRange {
+  firstMs: number
+  node: number
+}
+
+const PER_MS = 4096
+
+export function reserveIds(count: number): IdRange {
+  const firstMs = Math.max(Date.now(), lastMs) + 1
+  lastMs = firstMs + Math.floor(Math.max(count - 1, 0) / PER_MS)
+  sequence = PER_MS - 1
+  return { firstMs: firstMs - EPOCH_MS, node: Number(node) }
+}
+
+/** The same as SQL: an expression for the n-th id of the range as text, with n an expression that counts from 0. */
+export const idAtSql = ({ firstMs, node: number }: IdRange, n: string) =>
+  `((((${firstMs}::bigint + (${n}) / ${PER_MS}) << 22) | (${number}::bigint << 12) | ((${n}) % ${PER_MS}))::text)`
+
 /** Ids of the v2 API, users, catalogs and everything inside: decimal. */
 export const newId = () => newIdNumber().toString()
 /** Ids of ad accounts and what they own: base 36. */

@@ -363,6 +363,62 @@ create table events (
 ) partition by RANGE (created_at);
 CREATE INDEX events_created_at ON ONLY events USING brin (created_at) WITH (pages_per_range='32', autosummarize='on');
 
+create table feed_rejected_rows (
+  catalog_id text collate "C" not null,
+  run_id text collate "C" not null,
+  "row" bigint not null,
+  line bigint,
+  errors jsonb not null,
+  fields text[],
+  raw text,
+  constraint feed_rejected_rows_pkey PRIMARY KEY (catalog_id, run_id, "row"),
+  constraint feed_rejected_rows_catalog_id_run_id_fkey FOREIGN KEY (catalog_id, run_id) REFERENCES feed_runs(catalog_id, id) ON DELETE CASCADE
+);
+
+create table feed_runs (
+  catalog_id text collate "C" not null,
+  id text collate "C" not null,
+  feed_id text collate "C",
+  trigger text collate "C" not null,
+  validate_only boolean not null,
+  force boolean not null,
+  confirmed boolean default false not null,
+  state text collate "C" not null,
+  feed_url text not null,
+  feed_format text collate "C" not null,
+  created_at timestamp with time zone not null,
+  started_at timestamp with time zone,
+  finished_at timestamp with time zone,
+  fetch_failures integer default 0 not null,
+  next_fetch_at timestamp with time zone,
+  bytes_read bigint default 0 not null,
+  bytes_total bigint,
+  elapsed_ms bigint default 0 not null,
+  rows_read bigint default 0 not null,
+  created bigint default 0 not null,
+  updated bigint default 0 not null,
+  unchanged bigint default 0 not null,
+  rejected bigint default 0 not null,
+  duplicate bigint default 0 not null,
+  not_modified boolean default false not null,
+  error jsonb,
+  guard jsonb,
+  issues jsonb default '[]'::jsonb not null,
+  etag text,
+  last_modified text,
+  staging_table text collate "C",
+  last_row bigint default 0 not null,
+  constraint feed_runs_pkey PRIMARY KEY (catalog_id, id),
+  constraint feed_runs_catalog_id_fkey FOREIGN KEY (catalog_id) REFERENCES product_catalogs(id) ON DELETE CASCADE,
+  constraint feed_runs_feed_format_check CHECK ((feed_format = ANY (ARRAY['CSV'::text, 'TSV'::text, 'XML'::text]))),
+  constraint feed_runs_id_check CHECK ((id ~ '^[0-9]{1,19}$'::text)),
+  constraint feed_runs_state_check CHECK ((state = ANY (ARRAY['QUEUED'::text, 'FETCHING'::text, 'MERGING'::text, 'NEEDS_CONFIRMATION'::text, 'DONE'::text, 'FAILED'::text, 'SUPERSEDED'::text]))),
+  constraint feed_runs_trigger_check CHECK ((trigger = ANY (ARRAY['schedule'::text, 'request'::text, 'operator'::text])))
+);
+CREATE UNIQUE INDEX feed_runs_active ON feed_runs USING btree (catalog_id, feed_id) WHERE ((state = ANY (ARRAY['QUEUED'::text, 'FETCHING'::text, 'MERGING'::text])) AND (NOT validate_only));
+CREATE INDEX feed_runs_feed ON feed_runs USING btree (catalog_id, feed_id, id);
+CREATE INDEX feed_runs_id ON feed_runs USING btree (id);
+
 create table filtered_links (
   app_id text collate "C" not null,
   webhook_id text collate "C" not null,
@@ -563,6 +619,18 @@ CREATE INDEX media_creatives_created_at ON media_creatives USING btree (account_
 CREATE INDEX media_creatives_deleted ON media_creatives USING btree (account_id, deleted, id);
 CREATE INDEX media_creatives_line_item ON media_creatives USING btree (account_id, line_item_id, id);
 CREATE INDEX media_creatives_updated_at ON media_creatives USING btree (account_id, updated_at, id);
+
+create unlogged table nodes (
+  id text collate "C" not null,
+  host text not null,
+  pid integer not null,
+  roles text[] not null,
+  version text not null,
+  memory_bytes bigint not null,
+  started_at timestamp with time zone not null,
+  seen_at timestamp with time zone not null,
+  constraint nodes_pkey PRIMARY KEY (id)
+);
 
 create table oauth1_access_tokens (
   token_hash bytea not null,
@@ -916,14 +984,17 @@ create table secret_key_check (
 
 create table sessions (
   token_hash bytea not null,
-  user_id text collate "C" not null,
+  user_id text collate "C",
   purpose text not null,
   created_at timestamp with time zone not null,
   expires_at timestamp with time zone not null,
+  admin_token_hash bytea,
   constraint sessions_pkey PRIMARY KEY (token_hash),
   constraint sessions_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE,
-  constraint sessions_purpose_check CHECK ((purpose = ANY (ARRAY['authorize'::text, 'console'::text])))
+  constraint sessions_purpose_check CHECK ((purpose = ANY (ARRAY['authorize'::text, 'console'::text]))),
+  constraint sessions_whose CHECK (((user_id IS NULL) <> (admin_token_hash IS NULL)))
 );
+CREATE INDEX sessions_admin_token ON sessions USING btree (admin_token_hash) WHERE (admin_token_hash IS NOT NULL);
 CREATE INDEX sessions_expires_at ON sessions USING btree (expires_at);
 CREATE INDEX sessions_user ON sessions USING btree (user_id);
 

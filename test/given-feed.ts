@@ -1,0 +1,50 @@
+/** A feed host for tests, and feeds in a few words. */
+import { PRODUCT_FIELDS } from '../src/catalog/product-fields.ts'
+import type { TestApp } from './app.ts'
+import { type Behaviour, type Consumer, startConsumer } from './consumer.ts'
+import type { Cleanup } from './database.ts'
+import type { Json } from './given-ads.ts'
+import type { Merchant } from './given-catalog.ts'
+
+export interface FeedHost extends Consumer {
+  url: string
+  /** Serves this from now on. */
+  serve(body: string | Buffer, headers?: Record<string, string>): void
+}
+
+export async function startFeedHost(t: Cleanup): Promise<FeedHost> {
+  const consumer = await startConsumer(t, { plain: true })
+  const url = `http://127.0.0.1:${consumer.port}/feed`
+  const serve = (body: string | Buffer, headers: Record<string, string> = {}) =>
+    consumer.respond(((request, response) => {
+      const same = headers.etag !== undefined && request.headers['if-none-match'] === headers.etag
+      response.writeHead(same ? 304 : 200, headers).end(same ? undefined : body)
+    }) as Behaviour)
+  return Object.assign(Object.create(consumer, Object.getOwnPropertyDescriptors(consumer)), { url, serve })
+}
+
+const quoted = (value: unknown) => {
+  const text = value == null ? '' : String(value)
+  return /[",\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
+}
+
+export const csv = (products: Json[], columns: readonly string[] = PRODUCT_FIELDS) =>
+  [columns, ...products.map((each) => columns.map((name) => each[name]))]
+    .map((row) => `${row.map(quoted).join(',')}\r\n`)
+    .join('')
+
+export const DAILY = { frequency: 'DAILY', start_time: '03:00', time_zone: 'Etc/UTC' }
+
+export async function givenFeed(merchant: Merchant, feed_url: string, more: Json = {}): Promise<Json> {
+  const { data, body } = await merchant.post('scheduled_feeds', { feed_url, feed_format: 'CSV', ...DAILY, ...more })
+  if (!data) throw new Error(`no feed: ${JSON.stringify(body)}`)
+  return data
+}
+
+/** Fetches the feed now and returns the run when nothing more happens to it. */
+export async function runFeed(app: TestApp, merchant: Merchant, feedId: string, input: Json = {}): Promise<Json> {
+  const { data, body } = await merchant.post(`scheduled_feeds/${feedId}/runs`, input)
+  if (!data) throw new Error(`no run: ${JSON.stringify(body)}`)
+  await app.drain()
+  return (await merchant.get(`scheduled_feeds/${feedId}/runs/${data.id}`)).data
+}
