@@ -5,6 +5,7 @@ import { createConsoleBuild } from '../../src/console/build.ts'
 import { ALLOW_LISTS, allow } from '../../src/identity/index.ts'
 import { startApp } from '../app.ts'
 import { givenApp, givenUser } from '../given.ts'
+import { noteSecrets } from '../secrets.ts'
 import { launchBrowser } from './chromium.ts'
 import { visit } from './person.ts'
 
@@ -137,6 +138,102 @@ test('a person sees nothing of what is not theirs, also by its address', async (
   await page.getByText('This call needs the admin token').waitFor()
   assert.equal(await page.getByText(webhook.url).count(), 0)
   visitor.checkBehaviour(REFUSED)
+  await visitor.close()
+})
+
+test('an app is created, its keys are shown once, and rotated with an overlap', async () => {
+  const visitor = await visit(browser, base)
+  const { page } = visitor
+  await visitor.signIn(asOlga)
+  await page.getByRole('link', { name: 'Apps', exact: true }).click()
+  await page.getByRole('button', { name: 'Create an app' }).click()
+  await page.getByRole('textbox', { name: 'Name' }).fill('Bookshop')
+  await visitor.checkAccess('the form of a new app')
+  await page.getByRole('button', { name: 'Create', exact: true }).click()
+  const keys = page.getByRole('dialog', { name: 'The keys of Bookshop' })
+  await keys.waitFor()
+  await visitor.checkAccess('the keys of a new app')
+  const shown = await keys.locator('code').allInnerTexts()
+  assert.equal(shown.length, 5)
+  noteSecrets(shown[1], shown[2], shown[4])
+  await page.getByRole('button', { name: 'I have saved them' }).click()
+
+  await page.getByRole('heading', { name: 'Bookshop', level: 1 }).waitFor()
+  const secretKept = async () => {
+    const text = await page.evaluate(
+      'document.documentElement.outerHTML + JSON.stringify({ ...localStorage, ...sessionStorage })'
+    )
+    return [shown[1]!, shown[2]!, shown[4]!].some((secret) => String(text).includes(secret))
+  }
+  assert.equal(await secretKept(), false)
+  await visitor.checkAccess('an app')
+  await page.getByRole('button', { name: 'New consumer secret' }).click()
+  await page.getByRole('button', { name: 'Make a new secret' }).click()
+  await page.getByText('The old one stays valid until').waitFor()
+  const [rotated] = await page.getByRole('dialog').locator('code').allInnerTexts()
+  noteSecrets(rotated)
+  assert.notEqual(rotated, shown[1])
+  await page.getByRole('button', { name: 'I have saved them' }).click()
+  for (const tab of ['Tokens', 'Requests to paste', 'Settings', 'Quotas']) {
+    await page.getByRole('tab', { name: tab }).click()
+    await visitor.checkAccess(`an app: ${tab}`)
+  }
+  visitor.checkBehaviour()
+  await visitor.close()
+})
+
+test('a rule is checked while it is typed, tried on a post, added and found again by its address', async () => {
+  const visitor = await visit(browser, base)
+  const { page } = visitor
+  await visitor.signIn(asOlga)
+  await page.goto(`/activity?app=${mine.id}&tab=rules`)
+  const rule = page.getByRole('textbox', { name: 'Rule', exact: true })
+  await rule.fill('cat (lang:en OR')
+  await page.getByText('not a rule yet').waitFor()
+  assert.equal(await page.locator('mark.rule-error').count(), 1)
+  await visitor.checkAccess('a rule with an error')
+  await rule.fill('cat has:images')
+  await page.getByText('does not match the sample post').waitFor()
+  assert.deepEqual(await page.locator('mark.clause-bad').allInnerTexts(), ['has:images'])
+  await rule.fill('cat -dog')
+  await page.getByText('matches the sample post', { exact: true }).waitFor()
+  await page.getByRole('button', { name: 'Add the rule' }).click()
+  await page.getByRole('table', { name: 'Filtered-stream rules' }).getByText('cat -dog').waitFor()
+  await page.getByRole('button', { name: 'Try it on all rules' }).click()
+  await page.getByText('1 rule matches it').waitFor()
+  await visitor.checkAccess('rules')
+  visitor.checkBehaviour()
+  await visitor.close()
+})
+
+test('every page can be used by everyone, on a phone too', async () => {
+  const visitor = await visit(browser, base, { width: 390, height: 844 })
+  const { page } = visitor
+  const [webhook] = await admin('GET', '/webhooks')
+  await visitor.signIn(asOlga)
+  await page.getByRole('heading', { name: 'Home', level: 1 }).waitFor()
+  const pages = {
+    '/': 'Deliveries per second',
+    '/apps': 'Shop',
+    '/webhooks': 'inbox.herald.test',
+    [`/webhooks/${webhook.id}`]: 'in all',
+    [`/webhooks/${webhook.id}?tab=checks`]: 'Answered as it should be',
+    [`/webhooks/${webhook.id}?tab=replays`]: 'Nothing was replayed yet',
+    [`/webhooks/${webhook.id}?tab=why&event=123`]: 'There was no such event',
+    '/activity': 'profile.update.bio',
+    '/activity?tab=accounts': 'No user has subscribed',
+    '/activity?tab=connections': 'No stream is open',
+    '/activity?tab=events': 'Hello from Herald',
+    '/inbox': 'Register it as'
+  }
+  for (const [address, text] of Object.entries(pages)) {
+    await page.goto(address)
+    await page.getByText(text).first().waitFor()
+    const wide = await page.evaluate('document.documentElement.scrollWidth > document.documentElement.clientWidth')
+    assert.equal(wide, false, `${address} is wider than the phone`)
+    await visitor.checkAccess(address)
+  }
+  visitor.checkBehaviour()
   await visitor.close()
 })
 

@@ -18,7 +18,12 @@ export interface Visitor {
 }
 
 export async function visit(browser: Browser, baseURL: string, { width = 1280, height = 900 } = {}): Promise<Visitor> {
-  const context = await browser.newContext({ baseURL, viewport: { width, height }, reducedMotion: 'reduce' })
+  const context = await browser.newContext({
+    baseURL,
+    viewport: { width, height },
+    reducedMotion: 'reduce',
+    locale: 'en-US'
+  })
   context.setDefaultTimeout(10_000)
   const page = await context.newPage()
   const faults: string[] = []
@@ -45,6 +50,7 @@ export async function visit(browser: Browser, baseURL: string, { width = 1280, h
         await page.getByRole('textbox', { name: 'Password' }).fill(credentials.password)
       }
       await page.getByRole('button', { name: 'Sign in', exact: true }).click()
+      await page.waitForURL(({ pathname }) => pathname !== '/sign-in')
     },
     async checkAccess(what) {
       for (const colorScheme of ['light', 'dark'] as const) {

@@ -44,5 +44,8 @@ export function relative(iso: string, nowMs: number) {
   return ms < 0 ? `${duration(-ms)} ago` : `in ${duration(ms)}`
 }
 
-export const bytes = (n: number) =>
-  n < 1_000 ? `${n} B` : n < 1_000_000 ? `${(n / 1_000).toFixed(1)} KB` : `${(n / 1_000_000).toFixed(1)} MB`
+export function bytes(n: number) {
+  if (n < 1_000) return `${n} B`
+  if (n < 1_000_000) return `${(n / 1_000).toFixed(1)} KB`
+  return n < 1_000_000_000 ? `${(n / 1_000_000).toFixed(1)} MB` : `${(n / 1_000_000_000).toFixed(2)} GB`
+}

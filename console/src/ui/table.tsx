@@ -49,7 +49,8 @@ export function Table<T extends object>({ rows, columns, keyOf, label }: TablePr
     return [align ?? '', width === 'shrink' ? 'shrink' : '', clip ? 'clip' : ''].filter(Boolean).join(' ')
   }
   return (
-    <div className="table-wrap">
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
+    <div className="table-wrap" role="region" aria-label={label} tabIndex={0}>
       <table className="table" aria-label={label}>
         <thead>
           {table.getHeaderGroups().map((group) => (
@@ -135,7 +136,7 @@ export function LongTable<T extends object>(props: LongTableProps<T>) {
       <div className="vtable-scroll" ref={scroller}>
         <div className="vtable-head" role="row">
           {columns.map((column) => (
-            <div key={column.id} role="columnheader">
+            <div key={column.id} role="columnheader" className={column.align ?? ''}>
               {column.header}
             </div>
           ))}

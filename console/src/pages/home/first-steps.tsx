@@ -248,7 +248,7 @@ const Step = ({
 )
 
 const Arrived = ({ request }: { request: InboxRequest }) => (
-  <output className="stack tight">
+  <output className="stack tight" style={{ '--code-max': '15rem' } as React.CSSProperties}>
     <div className="row wrap spread">
       <span className="row">
         <Badge tone="good" dot>

@@ -1,6 +1,7 @@
 /** How everything is doing right now, and the way in for those who are new. */
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
+import { useState } from 'react'
 import { compact, duration, milliseconds, percent, plural } from '../../client/format.ts'
 import { LIVE_MS } from '../../client/query-client.ts'
 import { appsQuery, webhooksQuery } from '../../client/resources.ts'
@@ -9,7 +10,9 @@ import { Callout, Card, Empty, Loading, Problem, Tile, useNow } from '../../ui/b
 import { Page } from '../../ui/page.tsx'
 import { type Column, Table } from '../../ui/table.tsx'
 import { FirstSteps } from './first-steps.tsx'
+import { HealthCards } from './health.tsx'
 import { type Lane, type Overview, overviewQuery } from './queries.ts'
+import { Traffic } from './traffic.tsx'
 
 export function Home() {
   const { operator, user } = usePerson()
@@ -29,6 +32,9 @@ export function Home() {
 
 function OperatorHome() {
   const { data, error, refetch } = useQuery({ ...overviewQuery, refetchInterval: LIVE_MS })
+  // Where nothing is registered yet, the first steps come first. Decided once: nothing jumps while they are taken.
+  const [isNew, setIsNew] = useState<boolean>()
+  if (data && isNew === undefined) setIsNew(data.webhooks === 0)
   return (
     <Page
       title="Home"
@@ -42,8 +48,11 @@ function OperatorHome() {
       <div className="stack loose">
         {error ? <Problem error={error} retry={() => void refetch()} /> : null}
         {data ? <Figures overview={data} /> : error ? null : <Loading what="the overview" />}
-        <FirstSteps />
+        {isNew === true ? <FirstSteps /> : null}
+        <Traffic />
         {data ? <Backlog lanes={data.oldest_by_webhook} /> : null}
+        {isNew === false ? <FirstSteps /> : null}
+        <HealthCards />
       </div>
     </Page>
   )

@@ -1,4 +1,5 @@
 /** What the built-in consumer received, live; and how it behaves, to see what Herald does then. */
+import './inbox.css'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'

@@ -121,7 +121,7 @@ export function Deliveries({ webhook }: { webhook: Webhook }) {
             ['replay_status', 'Replay status']
           ]}
         />
-        <span className="inline row">
+        <span className="inline row wrap">
           <input
             className="input"
             type="datetime-local"

@@ -10,6 +10,7 @@ import { Callout, CopyButton, Loading, Problem, Tile, Time } from '../../ui/bits
 import { Button } from '../../ui/button.tsx'
 import { Confirm, Menu, say, sayProblem } from '../../ui/overlays.tsx'
 import { Page } from '../../ui/page.tsx'
+import { Tabs } from '../../ui/tabs.tsx'
 import { Checks } from './checks.tsx'
 import { Deliveries } from './deliveries.tsx'
 import { ReplayDialog, Replays } from './replays.tsx'
@@ -68,36 +69,17 @@ export function WebhookPage() {
         {data.valid ? null : <Invalid webhook={data} />}
         <Figures webhook={data} />
       </div>
-      <div className="tabs-list" role="tablist" aria-label="About this webhook">
-        {TABS.map(([name, text]) => (
-          <button
-            key={name}
-            type="button"
-            role="tab"
-            id={`tab-${name}`}
-            aria-controls="tab-panel"
-            aria-selected={tab === name}
-            tabIndex={tab === name ? 0 : -1}
-            onClick={() => void navigate({ search: { tab: name === 'deliveries' ? undefined : name } })}
-            onKeyDown={(event) => {
-              const step = event.key === 'ArrowRight' ? 1 : event.key === 'ArrowLeft' ? -1 : 0
-              if (step === 0) return
-              const at = TABS.findIndex(([each]) => each === name)
-              const [next] = TABS[(at + step + TABS.length) % TABS.length]!
-              document.getElementById(`tab-${next}`)?.focus()
-              void navigate({ search: { tab: next === 'deliveries' ? undefined : next } })
-            }}
-          >
-            {text}
-          </button>
-        ))}
-      </div>
-      <div role="tabpanel" id="tab-panel" aria-labelledby={`tab-${tab}`}>
+      <Tabs
+        label="About this webhook"
+        tabs={TABS}
+        value={tab}
+        onChange={(next) => void navigate({ search: { tab: next === 'deliveries' ? undefined : next } })}
+      >
         {tab === 'deliveries' ? <Deliveries webhook={data} /> : null}
         {tab === 'checks' ? <Checks webhook={data} /> : null}
         {tab === 'replays' ? <Replays webhook={data} /> : null}
         {tab === 'why' ? <Why webhook={data} /> : null}
-      </div>
+      </Tabs>
     </Page>
   )
 }
