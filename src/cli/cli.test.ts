@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
-import { mkdtempSync } from 'node:fs'
+import { mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { after, test } from 'node:test'
@@ -81,4 +81,16 @@ test('a mistake is one sentence, not a stack', () => {
 
   assert.equal(status, 1)
   assert.equal(stderr.trim(), 'herald: --app is missing; add --help to see how the command is used')
+})
+
+test('imports a population for audience estimates, and says which line is wrong', () => {
+  const file = path.join(dataDir, 'people.ndjson')
+  writeFileSync(file, '{"INTEREST":["1001"],"AGE":[34]}\n{"INTEREST":["1001"]}\n')
+
+  assert.deepEqual(JSON.parse(herald('audience', 'import', file, '--json').stdout), { people: 2, held: 2 })
+  assert.match(herald('audience', 'reset').stdout, /generated population/)
+  writeFileSync(file, '{"INTEREST":["1001"]}\n{"MOOD":["happy"]}\n')
+  const { stderr, status } = herald('audience', 'import', file)
+  assert.notEqual(status, 0)
+  assert.match(stderr, /line 2/)
 })

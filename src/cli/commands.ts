@@ -1,5 +1,5 @@
 /** The commands, one entry each. */
-import { createAccount } from '../campaigns/index.ts'
+import { createAccount, importAudience } from '../campaigns/index.ts'
 import { printConfiguration } from '../config.ts'
 import { createDemo, credentialsFile, demoExists, printWelcome } from '../demo.ts'
 import type { Deps } from '../deps.ts'
@@ -289,6 +289,23 @@ export const COMMANDS: Command[] = [
           needed(values.user, '--user')
         )
       }))
+  },
+  {
+    name: 'audience import',
+    args: '<file.ndjson>',
+    about: 'Let audience estimates count in people of your own, one JSON object per line.',
+    example:
+      'audience import people.ndjson   with lines such as {"LOCATION":["96683cc9126741d1"],"AGE":[34],"INTEREST":["1001"]}',
+    run: ({ positionals, env }) => withDeps(env, (deps) => importAudience(deps, needed(positionals[0], 'The file')))
+  },
+  {
+    name: 'audience reset',
+    about: 'Let audience estimates count in the generated population again.',
+    run: ({ env }) =>
+      withDeps(env, async (deps) => {
+        await importAudience(deps, null)
+        return 'Audience estimates count in the generated population.'
+      })
   },
   {
     name: 'listen',

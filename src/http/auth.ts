@@ -2,7 +2,7 @@
 import type { FastifyRequest } from 'fastify'
 import type { Deps } from '../deps.ts'
 import { forbidden, unauthorized } from '../errors.ts'
-import type { Credentials } from '../identity/authenticate.ts'
+import type { Credentials } from '../identity/index.ts'
 import { type Principal, permits, type Requirement } from '../identity/principal.ts'
 import { sessionOf } from './browser-session.ts'
 import { unsupportedAuthentication } from './problems.ts'
