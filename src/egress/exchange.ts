@@ -101,6 +101,12 @@ export abstract class Exchange implements Dispatcher.DispatchHandler, Seeker {
   }
 
   found(connection: Connection) {
+    const { deadlineMs } = this.#request
+    // A process that was stopped may find its connection before its timer: what is too late must not be sent any more.
+    if (deadlineMs !== undefined && this.#now() - this.#startedAt >= deadlineMs) {
+      this.stop(timeout(this.target.host, deadlineMs, this.phase))
+      return this.#pool.release(connection)
+    }
     const { timings } = this
     timings.queue = this.#now() - this.#startedAt - timings.dns - timings.connect - timings.tls
     this.phase = 'headers'

@@ -47,6 +47,23 @@ test('waiting for a connection counts against the deadline, and leaves nothing b
   assert.equal(consumer.requests.length, 8)
 })
 
+test('sends nothing after its deadline, also when the connection is there before the timer', async (t) => {
+  const consumer = await startConsumer(t)
+  let stoppedMs = 0
+  const egress = egressTo(t, consumer.port, {
+    monotonicNow: () => performance.now() + stoppedMs
+  })
+  const late = post(egress, { deadlineMs: 5_000 })
+  // As if the process had been stopped while it was connecting.
+  stoppedMs = 60_000
+
+  assertFailure(await late, { class: 'transient', code: 'TIMEOUT' })
+
+  assert.equal(consumer.requests.length, 0)
+  assert.equal((await post(egress)).kind, 'response')
+  assert.equal(consumer.requests.length, 1)
+})
+
 test('one mute target does not hold up another', async (t) => {
   const mute = await tcpServer(t, () => {})
   const consumer = await startConsumer(t)
