@@ -278,3 +278,19 @@ test('every entity that can be updated is accepted as it was loaded, and does no
     assert.deepEqual((await me.get(below.slice(1))).data, loaded, path)
   }
 })
+
+test('limits by kind of call are told in lower-case headers: core reads, other reads, totals, lookups, writes', async () => {
+  const me = await givenAdvertiser(app)
+  const limit = async (method: string, path: string, input?: Json) => {
+    const { headers } = await me.call(method, path, input)
+    assert.match(String(headers['x-rate-limit-reset']), /^\d{10}$/)
+    return headers['x-account-rate-limit-limit'] ?? headers['x-rate-limit-limit']
+  }
+  assert.equal(await limit('GET', 'campaigns'), '10000')
+  assert.equal(await limit('GET', 'line_items'), '10000')
+  assert.equal(await limit('GET', 'funding_instruments'), '2000')
+  assert.equal(await limit('GET', 'campaigns', { with_total_count: true }), '200', '200 per 15 minutes')
+  assert.equal(await limit('GET', '/targeting_criteria/interests'), '400')
+  assert.equal(await limit('GET', '/bidding_rules'), '2000')
+  assert.equal(await limit('POST', 'campaigns', {}), '450')
+})
