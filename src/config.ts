@@ -274,6 +274,8 @@ export const settings = {
       10_000_000,
       'Filtered sets of catalogs with up to so many products are computed before the answer; others in the background.'
     ),
+    HERALD_IMAGE_CHECKS: flag(true, 'Look at product images in the background and warn about those that are wrong.'),
+    HERALD_IMAGE_CHECKS_IN_FLIGHT_MAX: whole(8, 1, 100, 'Images of one catalog that are fetched at the same time.'),
     HERALD_FEED_DEADLINE: duration('6h', 'Time a feed host has to send the whole file.'),
     HERALD_FEED_GUARD_PERCENT: whole(
       50,

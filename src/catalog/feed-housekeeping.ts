@@ -25,6 +25,7 @@ export const feedHousekeepingJob = (retentionMs: number): JobDefinition =>
         .where('state', 'in', ['DONE', 'FAILED', 'SUPERSEDED'])
         .where('created_at', '<', isoTime(now - retentionMs))
         .execute()
+      await db.deleteFrom('image_cache').where('expires_at', '<', isoTime(now)).execute()
       for (const table of await listStaging(pool)) {
         const run = await db
           .selectFrom('feed_runs')

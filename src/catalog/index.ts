@@ -9,6 +9,7 @@ import { feedHousekeepingJob } from './feed-housekeeping.ts'
 import { feedRunJob } from './feed-import/run.ts'
 import { feedRunRoutes } from './feed-run-routes.ts'
 import { feedScheduleJob } from './feed-schedule.ts'
+import { imageChecksJob } from './image-checks.ts'
 import { productSetRoutes } from './product-sets.ts'
 import { productRoutes } from './products.ts'
 import { purgeCatalogJob, purgeSetJob } from './purge.ts'
@@ -28,9 +29,11 @@ export function createCatalog(deps: Deps): Domain {
     feedRunJob(deps, {
       deadlineMs: config.HERALD_FEED_DEADLINE,
       guardPercent: config.HERALD_FEED_GUARD_PERCENT,
+      checkImages: config.HERALD_IMAGE_CHECKS,
       rowsMax: config.HERALD_FEED_REJECTED_ROWS_MAX,
       bytesMax: REJECTED_BYTES_MAX
     }),
+    imageChecksJob(deps, config.HERALD_IMAGE_CHECKS_IN_FLIGHT_MAX),
     feedHousekeepingJob(config.HERALD_FEED_RUNS_RETENTION)
   )
   return {

@@ -3,6 +3,7 @@ import { sql } from 'kysely'
 import { isoTime } from '../clock.ts'
 import type { Db, Tx } from '../storage/db.ts'
 import { newId } from '../storage/ids.ts'
+import { imageWarnings, keysOf, lookAgain, queueImages } from './image-queue.ts'
 import { cutValue } from './issues.ts'
 import { refreshGroups } from './item-groups.ts'
 import { clean } from './product-checks.ts'
@@ -106,8 +107,19 @@ async function upsert(tx: Tx, catalogId: string, products: ProductColumns[], now
   return written
 }
 
+export interface BatchOptions {
+  now: number
+  /** Whether images are looked at in the background. */
+  checkImages: boolean
+}
+
 /** In the order of the request. */
-export async function putProducts(db: Db, catalogId: string, products: unknown[], now: number): Promise<BatchResult[]> {
+export async function putProducts(
+  db: Db,
+  catalogId: string,
+  products: unknown[],
+  { now, checkImages }: BatchOptions
+): Promise<BatchResult[]> {
   return transact(db, async (tx) => {
     const items = products.map(readItem)
     refuseRepeated(items)
@@ -131,6 +143,7 @@ export async function putProducts(db: Db, catalogId: string, products: unknown[]
     }
 
     const written = await write(tx, catalogId, changed, byId, now)
+    if (checkImages) await checkImagesOf(tx, catalogId, items, byId, written, now)
     return items.map((item) => result(item, byId, written))
   })
 }
@@ -157,6 +170,32 @@ async function write(
   const rows = changed.map((product) => ({ ...product, product_key: written.get(product.id)!.product_key }))
   await refreshMembers(tx, catalogId, rows)
   return written
+}
+
+/** New images wait to be looked at; what is wrong with those that stay is said again. */
+async function checkImagesOf(
+  tx: Tx,
+  catalogId: string,
+  items: Item[],
+  known: Map<string, ProductRow>,
+  written: Map<string, Written>,
+  now: number
+) {
+  const fresh = [...written.values()].flatMap((row) => (row.images_changed ? [row.product_key] : []))
+  if (fresh.length > 0) await queueImages(tx, catalogId, keysOf(fresh), now)
+  const keyOf = ({ id }: Item) => (id === null ? undefined : known.get(id)?.product_key)
+  const warnings = await imageWarnings(
+    tx,
+    catalogId,
+    items.flatMap((item) => (item.product ? (keyOf(item) ?? []) : []))
+  )
+  if (warnings.length === 0) return
+  const byKey = Map.groupBy(warnings, (warning) => warning.product_key)
+  for (const item of items) {
+    const found = item.product && byKey.get(keyOf(item) ?? '')
+    if (found) item.warnings.push(...found.map(({ message }) => message))
+  }
+  await lookAgain(tx, catalogId, warnings, now)
 }
 
 function result(item: Item, known: Map<string, ProductRow>, written: Map<string, Written>): BatchResult {

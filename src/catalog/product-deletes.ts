@@ -25,11 +25,11 @@ export async function deleteProducts(db: Db, catalogId: string, keys: string[]):
       with sets as (select id from product_sets where catalog_id = ${catalogId})
       delete from product_set_members where catalog_id = ${catalogId}
         and set_id in (select id from sets) and product_key = any(${found}::text[])`.execute(tx)
-    await tx
-      .deleteFrom('products')
-      .where('catalog_id', '=', catalogId)
-      .where('product_key', '=', sql<string>`any(${found}::text[])`)
-      .execute()
+    for (const table of ['image_queue', 'image_verdicts', 'products'] as const)
+      await sql`
+        delete from ${sql.table(table)} where catalog_id = ${catalogId} and product_key = any(${found}::text[])`.execute(
+        tx
+      )
     await refreshGroups(tx, catalogId, groups)
     return new Set(found)
   })

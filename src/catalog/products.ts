@@ -4,6 +4,7 @@ import { badRequest, notFound } from '../errors.ts'
 import type { AdsScope } from '../http/ads.ts'
 import { about, int, json, list, Refused, required, text } from '../http/ads-input.ts'
 import type { Database } from '../storage/db.ts'
+import { listImageIssues } from './image-queue.ts'
 import { BATCH_STATUSES, putProducts } from './product-batch.ts'
 import { deleteProducts } from './product-deletes.ts'
 import { AGE_GROUPS, AVAILABILITIES, CONDITIONS, GENDERS, PRODUCT_FIELDS, REQUIRED_FIELDS } from './product-fields.ts'
@@ -65,6 +66,16 @@ const DeleteResults = Whole({
     type: 'array',
     items: Whole({ product_key: TextOrNull, failed_product_key: TextOrNull, message: TextOrNull })
   }
+})
+
+const ImageIssue = Whole({
+  product_key: Text,
+  id: Text,
+  field: Text,
+  url: Text,
+  code: Text,
+  message: Text,
+  checked_at: Text
 })
 
 const products = required(
@@ -143,7 +154,8 @@ async function getProduct({ pool }: Database, catalogId: string, key: string) {
 const PATH = `${CATALOG}/products`
 
 export function productRoutes(scope: AdsScope) {
-  const { database, clock } = scope.deps
+  const { database, clock, config } = scope.deps
+  const checkImages = config.HERALD_IMAGE_CHECKS
 
   catalogRoute(scope, {
     method: 'GET',
@@ -158,6 +170,18 @@ export function productRoutes(scope: AdsScope) {
     output: Product,
     many: true,
     handler: ({ catalog, input }) => listProducts(database, catalog.id, input)
+  })
+
+  catalogRoute(scope, {
+    method: 'GET',
+    path: `${PATH}/issues`,
+    resource: 'products',
+    summary: 'What is wrong with the images of products.',
+    input: { count: int({ min: 1, max: 1_000 }), cursor: text({ max: 100 }) },
+    output: ImageIssue,
+    many: true,
+    extension: true,
+    handler: ({ catalog, input }) => listImageIssues(database.db, catalog.id, input)
   })
 
   catalogRoute(scope, {
@@ -179,7 +203,7 @@ export function productRoutes(scope: AdsScope) {
     output: BatchResults,
     echo: (_, { product_catalog_id }) => ({ product_catalog_id }),
     handler: async ({ catalog, input }) => ({
-      products_response: await putProducts(database.db, catalog.id, input.products, clock.now())
+      products_response: await putProducts(database.db, catalog.id, input.products, { now: clock.now(), checkImages })
     })
   })
 

@@ -9,7 +9,7 @@ export const PURGE_SET = 'catalog.purge_set'
 
 const ROWS_AT_ONCE = 10_000
 /** Tables without a foreign key to the catalog, because of their size. */
-const TABLES = ['product_set_members', 'item_groups', 'products'] as const
+const TABLES = ['product_set_members', 'item_groups', 'image_queue', 'image_verdicts', 'products'] as const
 
 async function deleteSome(db: Db, table: string, where: RawBuilder<unknown>): Promise<boolean> {
   const { numAffectedRows = 0n } = await sql`

@@ -493,6 +493,37 @@ CREATE INDEX funding_instruments_funded ON funding_instruments USING btree (acco
 CREATE INDEX funding_instruments_start_time ON funding_instruments USING btree (account_id, start_time, id);
 CREATE INDEX funding_instruments_updated_at ON funding_instruments USING btree (account_id, updated_at, id);
 
+create unlogged table image_cache (
+  url_hash uuid not null,
+  problem jsonb,
+  expires_at timestamp with time zone not null,
+  constraint image_cache_pkey PRIMARY KEY (url_hash)
+);
+CREATE INDEX image_cache_expires_at ON image_cache USING btree (expires_at);
+
+create table image_queue (
+  catalog_id text collate "C" not null,
+  product_key text collate "C" not null,
+  due_at timestamp with time zone not null,
+  tries integer default 0 not null,
+  version integer default 0 not null,
+  constraint image_queue_pkey PRIMARY KEY (catalog_id, product_key)
+);
+CREATE INDEX image_queue_due ON image_queue USING btree (catalog_id, due_at, product_key);
+
+create table image_verdicts (
+  catalog_id text collate "C" not null,
+  product_key text collate "C" not null,
+  field text collate "C" not null,
+  "position" integer not null,
+  url text not null,
+  code text collate "C" not null,
+  message text not null,
+  checked_at timestamp with time zone not null,
+  constraint image_verdicts_pkey PRIMARY KEY (catalog_id, product_key, field, "position"),
+  constraint image_verdicts_field_check CHECK ((field = ANY (ARRAY['image_link'::text, 'additional_image_link'::text])))
+);
+
 create table item_groups (
   catalog_id text collate "C" not null,
   item_group_id text collate "C" not null,

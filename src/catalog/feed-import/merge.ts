@@ -2,6 +2,7 @@
 import { sql } from 'kysely'
 import type { Db, Tx } from '../../storage/db.ts'
 import { idAtSql, reserveIds } from '../../storage/ids.ts'
+import { queueImages } from '../image-queue.ts'
 import { refreshGroupsOf } from '../item-groups.ts'
 import { MERCHANT_COLUMNS, ON_KNOWN_ID, WRITTEN_COLUMNS } from '../product-rows.ts'
 import { recomputeSets } from '../set-job.ts'
@@ -99,19 +100,24 @@ export interface MergeInput {
   catalogId: string
   table: string
   lastRow: number
-  now: Date
+  now: number
+  checkImages: boolean
 }
 
 /** Nothing of it is seen until the transaction commits. */
-export async function mergeStaged(tx: Tx, { catalogId, table, lastRow, now }: MergeInput): Promise<Merged> {
+export async function mergeStaged(
+  tx: Tx,
+  { catalogId, table, lastRow, now, checkImages }: MergeInput
+): Promise<Merged> {
   await sql.raw(`set local work_mem = '${WORK_MEMORY}'`).execute(tx)
   const id = sql.lit(catalogId)
   const known = await sql`select from item_groups where catalog_id = ${id} limit 1`.execute(tx)
   const groups = known.rows.length > 0 || (await has(tx, `${table} where kind = 0 and item_group_id is not null`))
   await lockCatalog(tx, catalogId, groups ? 'no key update' : 'key share')
   if (groups) await noteLeftGroups(tx, catalogId, table)
-  const merged = await upsert(tx, catalogId, table, lastRow, now)
+  const merged = await upsert(tx, catalogId, table, lastRow, new Date(now))
   if (groups) await refreshGroups(tx, catalogId)
   await refreshSets(tx, catalogId, merged.created + merged.updated)
+  if (checkImages) await queueImages(tx, catalogId, sql`select product_key from feed_merged where images_changed`, now)
   return merged
 }

@@ -26,6 +26,7 @@ const TRIES_MAX = 5
 export interface ImportSettings extends RejectedLimits {
   deadlineMs: number
   guardPercent: number
+  checkImages: boolean
 }
 
 type ImportDeps = Pick<Deps, 'egress' | 'database' | 'clock'>
@@ -215,10 +216,11 @@ class Attempt {
       await this.#context.transaction(async (tx) => {
         pid = (await sql<{ pid: number }>`select pg_backend_pid() as pid`.execute(tx)).rows[0]!.pid
         signal.throwIfAborted()
-        const now = new Date(clock.now())
-        const { created, updated } = await mergeStaged(tx, { catalogId, table, lastRow, now })
+        const now = clock.now()
+        const { checkImages } = this.#settings
+        const { created, updated } = await mergeStaged(tx, { catalogId, table, lastRow, now, checkImages })
         const unchanged = rows_read - rejected - duplicate - created - updated
-        const end = { ...this.#spent(), finished_at: now.toISOString(), staging_table: null, error: null }
+        const end = { ...this.#spent(), finished_at: isoTime(now), staging_table: null, error: null }
         await moveRun(tx, this.#run, 'DONE', { created, updated, unchanged, ...end })
         await tx
           .updateTable('scheduled_feeds')
