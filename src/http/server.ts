@@ -58,6 +58,8 @@ export function createServer({ log, bodyBytesMax, trustProxy, publicUrl }: Serve
     bodyLimit: bodyBytesMax,
     trustProxy,
     genReqId: requestId,
+    // A second route for every GET would cost megabytes on both listeners; no client of these APIs asks with HEAD.
+    exposeHeadRoutes: false,
     // Idle keep-alive connections must not delay a graceful stop.
     forceCloseConnections: 'idle',
     keepAliveTimeout: 65_000,
