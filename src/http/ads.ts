@@ -375,22 +375,26 @@ function describe(route: AdsRoute<Fields>) {
       required: names
     },
     ...(Object.keys(properties).length === 0 ? {} : bodyOnly ? { body: inputs } : { querystring: inputs }),
-    response: {
-      200: {
-        ...(route.file ? { description: `A file of type ${route.file}.` } : {}),
-        type: 'object',
-        required: ['request', 'data'],
-        properties: {
-          request: {},
-          ...(route.many && route.many !== 'without_cursor' ? { next_cursor: { type: 'string', nullable: true } } : {}),
-          ...(route.data_type ? { data_type: { type: 'string' } } : {}),
-          ...(route.many ? { total_count: { type: 'integer' } } : {}),
-          data: route.many ? { type: 'array', items: route.output } : route.output
-        }
-      }
-    }
+    response: { 200: route.file ? fileAnswer(route.file) : answer(route) }
   }
 }
+
+const fileAnswer = (type: string) => ({
+  description: 'A file.',
+  content: { [type.split(';')[0]!]: { schema: { type: 'string' } } }
+})
+
+const answer = (route: AdsRoute<Fields>) => ({
+  type: 'object',
+  required: ['request', 'data'],
+  properties: {
+    request: {},
+    ...(route.many && route.many !== 'without_cursor' ? { next_cursor: { type: 'string', nullable: true } } : {}),
+    ...(route.data_type ? { data_type: { type: 'string' } } : {}),
+    ...(route.many ? { total_count: { type: 'integer' } } : {}),
+    data: route.many ? { type: 'array', items: route.output } : route.output
+  }
+})
 
 /** A thing that is not there, or not yours. */
 export const entityNotFound = (code: string, name: string, id: string) => notFound(code, `${name} ${id} was not found`)
