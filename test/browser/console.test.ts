@@ -141,6 +141,25 @@ test('a person sees nothing of what is not theirs, also by its address', async (
   await visitor.close()
 })
 
+test('the owner of an app who is no operator looks after its webhooks', async () => {
+  const owner = await givenUser(app, { username: 'otto', password: PASSWORD })
+  const shop = await givenApp(app, { name: 'Corner shop', owner_user_id: owner.id })
+  const visitor = await visit(browser, base)
+  const { page } = visitor
+  await visitor.signIn({ username: 'otto', password: PASSWORD })
+
+  await page.getByRole('heading', { name: 'Corner shop' }).waitFor()
+  await page.getByRole('button', { name: 'Register a webhook' }).click()
+  await page.getByRole('textbox', { name: 'Address' }).fill(`https://inbox.herald.test/${shop.id}`)
+  await page.getByRole('button', { name: 'Register', exact: true }).click()
+  await page.getByRole('cell', { name: 'Valid' }).waitFor()
+  await page.getByRole('button', { name: 'Check now' }).click()
+  await page.getByText('The webhook is valid').waitFor()
+  await visitor.checkAccess('home of an owner')
+  visitor.checkBehaviour()
+  await visitor.close()
+})
+
 test('an app is created, its keys are shown once, and rotated with an overlap', async () => {
   const visitor = await visit(browser, base)
   const { page } = visitor
@@ -216,7 +235,7 @@ test('every page can be used by everyone, on a phone too', async () => {
     '/': 'Deliveries per second',
     '/apps': 'Shop',
     '/webhooks': 'inbox.herald.test',
-    [`/webhooks/${webhook.id}`]: 'in all',
+    [`/webhooks/${webhook.id}`]: 'Nothing was sent to this webhook yet',
     [`/webhooks/${webhook.id}?tab=checks`]: 'Answered as it should be',
     [`/webhooks/${webhook.id}?tab=replays`]: 'Nothing was replayed yet',
     [`/webhooks/${webhook.id}?tab=why&event=123`]: 'There was no such event',

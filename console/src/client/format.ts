@@ -6,6 +6,9 @@ const percents = new Intl.NumberFormat(undefined, { style: 'percent', maximumFra
 
 export const count = (value: number | bigint) => whole.format(value)
 export const compact = (value: number) => (Math.abs(value) < 10_000 ? whole.format(value) : short.format(value))
+/** Per second: as many digits as matter. */
+export const rate = (value: number) =>
+  value >= 10_000 ? compact(value) : String(Number(value.toFixed(value >= 100 ? 0 : value >= 1 ? 1 : 2)))
 export const percent = (share: number) => percents.format(Math.abs(share) > 0.999 && share < 1 ? 0.999 : share)
 export const plural = (n: number, one: string, many = `${one}s`) => `${count(n)} ${n === 1 ? one : many}`
 

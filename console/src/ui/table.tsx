@@ -131,6 +131,7 @@ export function LongTable<T extends object>(props: LongTableProps<T>) {
     '--columns-min': minWidth
   } as React.CSSProperties
 
+  if (model.length === 0) return <div className="vtable">{empty}</div>
   return (
     <div className="vtable" style={style} role="table" aria-label={label} aria-rowcount={onEnd ? -1 : model.length}>
       <div className="vtable-scroll" ref={scroller}>
@@ -141,38 +142,34 @@ export function LongTable<T extends object>(props: LongTableProps<T>) {
             </div>
           ))}
         </div>
-        {model.length === 0 ? (
-          empty
-        ) : (
-          <div className="vtable-body" role="rowgroup" style={{ height: virtual.getTotalSize() }}>
-            {items.map((item) => {
-              const row = model[item.index]!
-              return (
-                <div
-                  key={row.id}
-                  role="row"
-                  className="vtable-row"
-                  data-index={item.index}
-                  aria-rowindex={item.index + 2}
-                  tabIndex={item.index === 0 || row.id === activeKey ? 0 : -1}
-                  data-active={row.id === activeKey ? '' : undefined}
-                  style={{ transform: `translateY(${item.start}px)` }}
-                  onClick={() => onOpen(row.original)}
-                  onKeyDown={(event) => {
-                    if (event.key === 'Enter' && event.target === event.currentTarget) onOpen(row.original)
-                    else move(event, item.index)
-                  }}
-                >
-                  {row.getAllCells().map((cell) => (
-                    <div key={cell.id} role="cell" className={byId.get(cell.column.id)!.align === 'end' ? 'end' : ''}>
-                      <table.FlexRender cell={cell} />
-                    </div>
-                  ))}
-                </div>
-              )
-            })}
-          </div>
-        )}
+        <div className="vtable-body" role="rowgroup" style={{ height: virtual.getTotalSize() }}>
+          {items.map((item) => {
+            const row = model[item.index]!
+            return (
+              <div
+                key={row.id}
+                role="row"
+                className="vtable-row"
+                data-index={item.index}
+                aria-rowindex={item.index + 2}
+                tabIndex={item.index === 0 || row.id === activeKey ? 0 : -1}
+                data-active={row.id === activeKey ? '' : undefined}
+                style={{ transform: `translateY(${item.start}px)` }}
+                onClick={() => onOpen(row.original)}
+                onKeyDown={(event) => {
+                  if (event.key === 'Enter' && event.target === event.currentTarget) onOpen(row.original)
+                  else move(event, item.index)
+                }}
+              >
+                {row.getAllCells().map((cell) => (
+                  <div key={cell.id} role="cell" className={byId.get(cell.column.id)!.align === 'end' ? 'end' : ''}>
+                    <table.FlexRender cell={cell} />
+                  </div>
+                ))}
+              </div>
+            )
+          })}
+        </div>
       </div>
       <div className="vtable-foot">{foot}</div>
     </div>

@@ -2,7 +2,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
-import { compact, duration, milliseconds, percent, plural } from '../../client/format.ts'
+import { compact, duration, milliseconds, percent, plural, rate } from '../../client/format.ts'
 import { LIVE_MS } from '../../client/query-client.ts'
 import { appsQuery, webhooksQuery } from '../../client/resources.ts'
 import { usePerson } from '../../client/session.ts'
@@ -11,21 +11,30 @@ import { Page } from '../../ui/page.tsx'
 import { type Column, Table } from '../../ui/table.tsx'
 import { FirstSteps } from './first-steps.tsx'
 import { HealthCards } from './health.tsx'
+import { OwnApp } from './own-apps.tsx'
 import { type Lane, type Overview, overviewQuery } from './queries.ts'
 import { Traffic } from './traffic.tsx'
 
 export function Home() {
-  const { operator, user } = usePerson()
-  if (operator) return <OperatorHome />
+  const { operator } = usePerson()
+  return operator ? <OperatorHome /> : <PersonHome />
+}
+
+function PersonHome() {
+  const { user, apps } = usePerson()
   return (
-    <Page
-      title={`Hello, ${user?.name ?? 'there'}`}
-      lead="What you can see here depends on what you have been given access to."
-    >
-      <Empty icon="apps" title="Nothing runs here yet">
-        Deliveries and apps are shown to operators. Ask one to put you on the list “operators”, or sign in with the
-        admin token.
-      </Empty>
+    <Page title={`Hello, ${user?.name ?? 'there'}`} lead="Your apps and what they are told.">
+      {apps.length === 0 ? (
+        <Empty icon="apps" title="You have no apps">
+          An operator creates an app and makes you its owner; then its webhooks are here.
+        </Empty>
+      ) : (
+        <div className="stack">
+          {apps.map((app) => (
+            <OwnApp key={app.id} app={app} />
+          ))}
+        </div>
+      )}
     </Page>
   )
 }
@@ -76,7 +85,7 @@ function Figures({ overview }: { overview: Overview }) {
       <div className="grid-4">
         <Tile
           label="Deliveries per second"
-          value={compact(overview.deliveries_per_second)}
+          value={rate(overview.deliveries_per_second)}
           note={`over ${duration(overview.window_seconds * 1_000)}`}
         />
         <Tile

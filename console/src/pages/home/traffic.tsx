@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { useMemo } from 'react'
 import { ask } from '../../client/api.ts'
-import { duration, milliseconds } from '../../client/format.ts'
+import { duration, milliseconds, rate } from '../../client/format.ts'
 import { LIVE_MS } from '../../client/query-client.ts'
 import { Card } from '../../ui/bits.tsx'
 import { Chart } from '../../ui/chart.tsx'
@@ -18,9 +18,6 @@ interface Series {
   step_seconds: number
   steps: Step[]
 }
-
-const rate = (value: number) =>
-  value >= 100 ? value.toFixed(0) : value >= 10 ? value.toFixed(1) : value.toFixed(2).replace(/\.?0+$/, '')
 
 /** Deliveries and latency over the past minutes. */
 export function Traffic() {

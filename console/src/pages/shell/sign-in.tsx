@@ -77,7 +77,7 @@ export function SignIn() {
                 type="password"
                 autoComplete="current-password"
                 required
-                hint="The first start prints the name and password of the demo user; they are in credentials.json, too."
+                hint="The demo user’s password is in credentials.json in the data directory."
               />
             </>
           ) : (

@@ -30,7 +30,6 @@ const columnsFor = (appName: (id: string) => string): Column<Webhook>[] => [
   {
     id: 'why',
     header: 'Why',
-    clip: true,
     cell: (webhook) =>
       webhook.valid ? (
         <span className="muted">
@@ -39,7 +38,9 @@ const columnsFor = (appName: (id: string) => string): Column<Webhook>[] => [
             : 'Answers challenges'}
         </span>
       ) : (
-        <span title={webhook.invalid_reason ?? ''}>{webhook.invalid_reason}</span>
+        <span className="clamp" title={webhook.invalid_reason ?? ''}>
+          {webhook.invalid_reason}
+        </span>
       )
   },
   {

@@ -130,6 +130,12 @@ function Invalid({ webhook }: { webhook: Webhook }) {
   )
 }
 
+const CRC_NOTES: Record<string, string> = {
+  pass: 'answered as it should be',
+  transient: 'got no usable answer',
+  definitive: 'got a wrong answer'
+}
+
 const Figures = ({ webhook }: { webhook: Webhook }) => (
   <div className="grid-4">
     <Tile
@@ -158,12 +164,18 @@ const Figures = ({ webhook }: { webhook: Webhook }) => (
     <Tile
       label="Last challenge"
       value={webhook.last_crc_at ? <Time iso={webhook.last_crc_at} form="relative" /> : '–'}
-      note={webhook.last_crc_outcome === 'pass' ? 'answered as it should be' : (webhook.last_crc_outcome ?? 'none yet')}
+      note={CRC_NOTES[webhook.last_crc_outcome ?? ''] ?? 'none yet'}
     />
     <Tile
       label="Next challenge"
       value={webhook.valid ? <Time iso={webhook.next_check_at} form="relative" /> : 'when you ask'}
-      note={webhook.next_check === 'expire' ? 'becomes invalid then without a good answer' : 'sent by itself'}
+      note={
+        !webhook.valid
+          ? 'nothing is asked while it is invalid'
+          : webhook.next_check === 'expire'
+            ? 'becomes invalid then without a good answer'
+            : 'sent by itself'
+      }
     />
   </div>
 )
