@@ -50,6 +50,32 @@ const admin = async (method: 'GET' | 'POST' | 'PUT', url: string, payload?: obje
   return answer.json().data
 }
 
+test('is served compressed, for good, from this origin alone, and begins with at most 250 KB of script', async () => {
+  const get = (url: string, headers: Record<string, string> = {}) => app.apps.main.inject({ url, headers })
+  const index = await get('/webhooks/1?tab=why')
+  assert.match(
+    String(index.headers['content-security-policy']),
+    /^default-src 'none'; script-src 'self'; style-src 'self';/
+  )
+  assert.doesNotMatch(String(index.headers['content-security-policy']), /unsafe|https?:|\*/)
+  assert.equal((await get('/', { 'if-none-match': String(index.headers.etag) })).statusCode, 304)
+  const files = [...index.body.matchAll(/(?:src|href)="(\/assets\/[^"]+\.js)"/g)].map((match) => match[1]!)
+  assert.ok(files.length > 1)
+  let bytes = 0
+  for (const file of files) {
+    const [zipped, smallest] = [
+      await get(file, { 'accept-encoding': 'gzip' }),
+      await get(file, { 'accept-encoding': 'gzip, br' })
+    ]
+    assert.deepEqual([zipped.headers['content-encoding'], smallest.headers['content-encoding']], ['gzip', 'br'])
+    assert.equal(zipped.headers['cache-control'], 'public, max-age=31536000, immutable')
+    bytes += zipped.rawPayload.length
+  }
+  assert.ok(bytes <= 250_000, `the first load is ${bytes} bytes`)
+  for (const nothing of ['/assets/../index.html', '/assets/%2e%2e/files.json', '/assets/none.js', '/nothing'])
+    assert.equal((await get(nothing)).statusCode, 404, nothing)
+})
+
 test('a wrong password is told so, and a right one leads to where the person wanted to go', async () => {
   const visitor = await visit(browser, base)
   const { page } = visitor
