@@ -9,7 +9,7 @@ import { lockCatalog, transact } from './transactions.ts'
 
 export const COMPUTE_SET = 'catalog.product_set'
 
-const PRODUCTS_AT_ONCE = 50_000
+const PRODUCTS_AT_ONCE = 100_000
 const TRIES_MAX = 3
 const BUSY_PAUSE_MS = 2_000
 

@@ -109,14 +109,19 @@ export async function computeMembers(
   const upTo = (column: string) => (last === undefined ? sql`true` : sql`${sql.ref(column)} <= ${last}`)
   const matching = sql`p.catalog_id = ${catalog_id} and p.product_key > ${afterKey} and ${upTo('p.product_key')}
     and ${filterSql(compiled)}`
-  await sql`
-    delete from product_set_members m
-    where m.catalog_id = ${catalog_id} and m.set_id = ${id} and m.product_key > ${afterKey} and ${upTo('m.product_key')}
-      and not exists (select from products p where p.product_key = m.product_key and ${matching})`.execute(tx)
+  const here = sql`m.catalog_id = ${catalog_id} and m.set_id = ${id} and m.product_key > ${afterKey}
+    and ${upTo('m.product_key')}`
+  // A new set has no members yet, but for those that were written since; then nothing has to be compared.
+  const before = await sql`select from product_set_members m where ${here} limit 1`.execute(tx)
+  if (before.rows.length > 0) {
+    await sql`
+      delete from product_set_members m where ${here}
+        and not exists (select from products p where p.product_key = m.product_key and ${matching})`.execute(tx)
+  }
   await sql`
     insert into product_set_members (catalog_id, set_id, product_key)
     select p.catalog_id, ${id}, p.product_key from products p where ${matching}
-    on conflict do nothing`.execute(tx)
+    ${before.rows.length > 0 ? sql`on conflict do nothing` : sql``}`.execute(tx)
   return last
 }
 
