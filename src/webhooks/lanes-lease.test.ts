@@ -98,7 +98,7 @@ test('takes no lane of a webhook that does not exist', async (t) => {
   assert.deepEqual(await lease.take([{ app_id, webhook_id: '1' }]), [])
 })
 
-test('nodes share the webhooks, send each delivery once, and a stopped one leaves its share to the other', async (t) => {
+test('two nodes send each delivery once, and a stopped one leaves its lanes to the other', async (t) => {
   const { database, lanes } = await given(t, 12)
   const consumer = await startConsumer(t)
   const clock = stoppedClock()
@@ -117,7 +117,6 @@ test('nodes share the webhooks, send each delivery once, and a stopped one leave
   await second.engine.drain()
 
   assert.equal(shares[0]! + shares[1]!, 12)
-  assert.ok(Math.min(...shares) > 0, shares.join())
   assert.equal(second.engine.stats().lanes, 12)
   assert.equal(consumer.requests.length, 24)
   assert.equal(new Set(consumer.requests.map((request) => request.headers['webhook-id'])).size, 24)
