@@ -138,6 +138,20 @@ test('a person acts as their own apps, an operator as any, and nobody as an app 
   assert.equal((await page.ask('GET', '/admin/apps', as(other.id))).statusCode, 200)
 })
 
+test('what the console asks as an app is not taken from the limits of the app', async () => {
+  const { app, ann, page } = await given()
+  const mine = await givenApp(app, { owner_user_id: ann.id })
+  await page.signIn({ username: ann.username, password: PASSWORD })
+  const left = (answer: Awaited<ReturnType<typeof page.ask>>) => Number(answer.headers['x-rate-limit-remaining'])
+  const asApp = () => app.apps.main.inject({ url: '/2/webhooks', headers: mine.headers })
+  const before = left(await asApp())
+
+  for (let i = 0; i < 3; i++)
+    await page.ask('GET', '/2/webhooks', { headers: { ...page.ours, 'x-herald-app': mine.id } })
+
+  assert.equal(left(await asApp()), before - 1)
+})
+
 test('the operator signs in with an admin token, and the session ends with it', async () => {
   const { app, page } = await given()
   const { db } = app.deps.database

@@ -4,6 +4,7 @@ import { type TSchema, Type } from 'typebox'
 import type { Deps } from '../deps.ts'
 import { ApiError } from '../errors.ts'
 import { type Accepts, authenticated, type Principal } from './auth.ts'
+import { sessionOf } from './browser-session.ts'
 import { decodeToken, encodeToken } from './paging-tokens.ts'
 import { genericProblem, invalidRequest, toProblem } from './problems.ts'
 import type { Allowance, Limit } from './rate-limits.ts'
@@ -89,7 +90,9 @@ export function v2Scope(app: FastifyInstance, deps: Deps) {
         : principal.kind === 'app'
           ? `app ${principal.app.id}`
           : 'admin'
-    await count(req, reply, limit, `${req.method} ${req.routeOptions.url} ${subject}`)
+    // What the console asks as an app is not taken from what the app itself may ask.
+    const client = sessionOf(req) ? `console ${subject}` : subject
+    await count(req, reply, limit, `${req.method} ${req.routeOptions.url} ${client}`)
   }
   // A form body is part of an OAuth 1.0a signature, so those requests are admitted once it was read.
   const signedBody = (req: FastifyRequest) =>

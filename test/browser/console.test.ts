@@ -1,54 +1,15 @@
 /** The console as people use it, in a real Chromium against a whole Herald. */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import { createConsoleBuild } from '../../src/console/build.ts'
-import { ALLOW_LISTS, allow } from '../../src/identity/index.ts'
-import { startApp } from '../app.ts'
 import { givenApp, givenUser } from '../given.ts'
 import { noteSecrets } from '../secrets.ts'
-import { launchBrowser } from './chromium.ts'
 import { visit } from './person.ts'
+import { PASSWORD, REFUSED, startScene } from './scene.ts'
 
-const PASSWORD = 'a good long password'
-/** What a browser logs about an answer that a story provokes. */
-const REFUSED = /status of 4\d\d/
-
-const app = await startApp({ after }, { HERALD_EGRESS_ALLOW_PRIVATE: '0' })
-await app.start()
-const { main: base } = await app.listen()
-const browser = await launchBrowser()
-after(() => browser.close())
-await built()
-
-const { db } = app.deps.database
-const now = () => new Date(app.deps.clock.now())
-const operator = await givenUser(app, { username: 'olga', password: PASSWORD })
-await allow(db, { list: ALLOW_LISTS.operators, subject_kind: 'user', subject_id: operator.id }, now())
+const { app, base, browser, operator, admin } = await startScene({ after })
+const asOlga = operator
 await givenUser(app, { username: 'ann', password: PASSWORD })
 const mine = await givenApp(app, { name: 'Shop', owner_user_id: operator.id })
-const asOlga = { username: 'olga', password: PASSWORD }
-
-/** The server builds it when it listens; a test waits. */
-async function built() {
-  const build = createConsoleBuild({ log: app.deps.log, ticks: () => performance.now() })
-  for (;;) {
-    const { state } = await build.current()
-    if (state === 'ready') return
-    assert.notEqual(state, 'failed')
-    await new Promise((resolve) => setTimeout(resolve, 200))
-  }
-}
-
-const admin = async (method: 'GET' | 'POST' | 'PUT', url: string, payload?: object) => {
-  const answer = await app.apps.main.inject({
-    method,
-    url: `/admin${url}`,
-    headers: { authorization: `Bearer ${app.adminToken}` },
-    ...(payload ? { payload } : {})
-  })
-  assert.ok(answer.statusCode < 300, answer.body)
-  return answer.json().data
-}
 
 test('is served compressed, for good, from this origin alone, and begins with at most 250 KB of script', async () => {
   const get = (url: string, headers: Record<string, string> = {}) => app.apps.main.inject({ url, headers })
@@ -138,7 +99,7 @@ test('a webhook that turned invalid is found, understood and mended', async () =
   await page.getByRole('link', { name: `inbox.herald.test/${mine.id}` }).click()
   await page.getByText('Invalid since').waitFor()
   await page.getByRole('tab', { name: 'Challenges' }).click()
-  await page.getByText('Wrong answer').waitFor()
+  await page.getByText('Wrong answer', { exact: true }).waitFor()
   await visitor.checkAccess('an invalid webhook')
 
   await admin('PUT', '/inbox', { behaviour: 'ok' })
@@ -147,6 +108,56 @@ test('a webhook that turned invalid is found, understood and mended', async () =
   await page.getByRole('button', { name: 'Send a test event' }).click()
   await page.getByRole('dialog').getByText('Acknowledged').waitFor()
   await visitor.checkAccess('a delivery beside the list')
+  visitor.checkBehaviour()
+  await visitor.close()
+})
+
+test('an event that did not arrive is explained, and one that did is replayed', async () => {
+  const url = `https://inbox.herald.test/${mine.id}`
+  const [webhook] = (await admin('GET', '/webhooks')).filter((each: { url: string }) => each.url === url)
+  const event = { event_type: 'profile.update.bio', user_id: '4711', payload: { before: 'a', after: 'b' } }
+  const [{ id }] = await admin('POST', '/events', { events: [event] })
+  const visitor = await visit(browser, base)
+  const { page } = visitor
+  await visitor.signIn(asOlga)
+
+  await page.goto(`/webhooks/${webhook.id}?tab=why`)
+  await page.getByRole('textbox', { name: 'Event id' }).fill(id)
+  await page.getByRole('button', { name: 'Find out' }).click()
+  await page.getByText('Nothing asked for it').waitFor()
+  await page.getByText(/4711/).first().waitFor()
+  await visitor.checkAccess('why an event did not arrive')
+
+  // The minute in which it was delivered must be over.
+  await admin('POST', '/clock', { advance: '2m' })
+  await page.getByRole('button', { name: 'Replay …' }).click()
+  await visitor.checkAccess('the form of a replay')
+  const minute = (ms: number) => new Date(ms).toISOString().slice(0, 16)
+  await page.getByRole('textbox', { name: 'From' }).fill(minute(app.deps.clock.now() - 30 * 60_000))
+  await page.getByRole('textbox', { name: /^To/ }).fill(minute(app.deps.clock.now()))
+  await page.getByRole('button', { name: 'Replay', exact: true }).click()
+  await page.getByText('complete', { exact: true }).waitFor()
+  assert.equal(await page.getByRole('progressbar').getAttribute('aria-valuenow'), '100')
+  await visitor.checkAccess('replays')
+  visitor.checkBehaviour()
+  await visitor.close()
+})
+
+test('a stream that is open can be ended', async () => {
+  const controller = new AbortController()
+  const stream = await fetch(`${base}/2/activity/stream`, { headers: mine.headers, signal: controller.signal })
+  assert.equal(stream.status, 200)
+  const visitor = await visit(browser, base)
+  const { page } = visitor
+  await visitor.signIn(asOlga)
+
+  await page.goto(`/activity?app=${mine.id}&tab=connections`)
+  await page.getByRole('cell', { name: 'Activity stream' }).waitFor()
+  await visitor.checkAccess('open streams')
+  await page.getByRole('button', { name: 'End', exact: true }).click()
+  await page.getByRole('button', { name: 'End it' }).click()
+  await page.getByText('No stream is open').waitFor()
+  assert.match(await stream.text(), /operator|closed|kill|disconnect/i)
   visitor.checkBehaviour()
   await visitor.close()
 })

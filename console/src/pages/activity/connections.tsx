@@ -30,7 +30,7 @@ export function Connections({ app }: { app: App }) {
   const [ending, setEnding] = useState<Connection | 'all'>()
   const list = useInfiniteQuery({
     ...pagesOf<Connection>(['connections', app.id], '/2/connections', { status, max_results: 100 }, app.id),
-    refetchInterval: LIVE_MS
+    refetchInterval: 2.5 * LIVE_MS
   })
   const rows = list.data?.pages.flatMap((page) => page.data) ?? []
   const open = rows.filter(({ disconnected_at }) => disconnected_at === undefined)

@@ -1,7 +1,7 @@
 /** The frame around every page: navigation, who is signed in, what is worth knowing everywhere. */
 import { useQuery } from '@tanstack/react-query'
 import { Link, Outlet, useLocation, useNavigate } from '@tanstack/react-router'
-import { useEffect, useState } from 'react'
+import { useEffect, useRef, useState } from 'react'
 import { type Person, signOut, usePerson, useSession } from '../../client/session.ts'
 import { Button } from '../../ui/button.tsx'
 import { Icon } from '../../ui/icon.tsx'
@@ -22,8 +22,14 @@ export function Shell() {
     const { pathname, search } = window.location
     if (!signedIn && pathname !== '/sign-in') void navigate({ to: '/sign-in', search: { to: pathname + search } })
   }, [signedIn, navigate])
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the menu of small screens closes when the page changes
-  useEffect(() => setOpen(false), [location.pathname])
+  // Another page: the menu of small screens closes, and whoever reads or types goes on at its beginning.
+  const shown = useRef(location.pathname)
+  useEffect(() => {
+    if (shown.current === location.pathname) return
+    shown.current = location.pathname
+    setOpen(false)
+    document.getElementById('content')?.focus({ preventScroll: true })
+  }, [location.pathname])
   if (!person) return null
   return (
     <div className="shell">

@@ -92,8 +92,6 @@ function ReplayForm({ onClose, webhook }: Props) {
           type="datetime-local"
           required
           value={from}
-          min={localMinute(now - DAY_MS)}
-          max={localMinute(now)}
           onChange={({ target }) => setFrom(target.value)}
         />
         <TextField
@@ -101,8 +99,6 @@ function ReplayForm({ onClose, webhook }: Props) {
           type="datetime-local"
           required
           value={to}
-          min={localMinute(now - DAY_MS)}
-          max={localMinute(now)}
           onChange={({ target }) => setTo(target.value)}
         />
       </div>

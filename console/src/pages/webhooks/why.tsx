@@ -8,6 +8,7 @@ import { Badge, Loading, Problem, type Tone } from '../../ui/bits.tsx'
 import { Button } from '../../ui/button.tsx'
 import { TextField } from '../../ui/fields.tsx'
 import { say, sayProblem } from '../../ui/overlays.tsx'
+import type { Subscribed } from '../activity/queries.ts'
 import { StateBadge } from './deliveries.tsx'
 
 const route = getRouteApi('/shell/webhooks/$webhookId')
@@ -65,26 +66,15 @@ export function Why({ webhook }: { webhook: Webhook }) {
       </form>
       {why.error ? <Problem error={why.error} retry={() => void why.refetch()} /> : null}
       {why.isFetching && !why.data ? <Loading what="the reason" /> : null}
-      {why.data ? <Explanation answer={why.data} eventId={event!} /> : null}
+      {why.data ? <Explanation answer={why.data} webhook={webhook} eventId={event!} /> : null}
     </div>
   )
 }
 
-interface Explained {
-  sentences?: string[]
-  subscriptions?: { subscription_id?: string; reason?: string; sentence?: string }[]
-}
-
-function Explanation({ answer, eventId }: { answer: Answer; eventId: string }) {
+function Explanation({ answer, webhook, eventId }: { answer: Answer; webhook: Webhook; eventId: string }) {
   const client = useQueryClient()
   const { tone, text } = VERDICTS[answer.verdict] ?? { tone: 'plain' as const, text: answer.verdict }
   const stuck = answer.deliveries.find(({ state }) => state === 'failed' || state === 'held')
-  const explained = useQuery({
-    queryKey: ['explain', eventId],
-    enabled: answer.verdict === 'not_matched',
-    retry: false,
-    queryFn: ({ signal }) => ask<Explained>('GET', `/admin/events/${eventId}/explain`, { signal })
-  })
   const resend = useMutation({
     mutationFn: () => ask('POST', `/admin/deliveries/${stuck!.id}/resend`),
     onSuccess: async () => {
@@ -104,9 +94,7 @@ function Explanation({ answer, eventId }: { answer: Answer; eventId: string }) {
         {answer.sentences.map((sentence) => (
           <p key={sentence}>{sentence}</p>
         ))}
-        {explained.data?.sentences?.map((sentence) => (
-          <p key={sentence}>{sentence}</p>
-        ))}
+        {answer.verdict === 'not_matched' ? <Subscriptions webhook={webhook} eventId={eventId} /> : null}
         {answer.deliveries.length > 0 ? (
           <ul className="stack tight">
             {answer.deliveries.map(({ id, state }) => (
@@ -128,5 +116,54 @@ function Explanation({ answer, eventId }: { answer: Answer; eventId: string }) {
         ) : null}
       </div>
     </output>
+  )
+}
+
+const ASKED_MAX = 10
+
+interface Reason {
+  summary: string
+  reasons: { sentence: string }[]
+}
+
+/** Each subscription that leads to the webhook, and what kept the event from it. */
+function Subscriptions({ webhook, eventId }: { webhook: Webhook; eventId: string }) {
+  const reasons = useQuery({
+    queryKey: ['why', webhook.id, eventId, 'subscriptions'],
+    queryFn: async ({ signal }) => {
+      const all = await ask<Subscribed[]>('GET', '/admin/activity/subscriptions', {
+        query: { app_id: webhook.app_id, max_results: 1_000 },
+        signal
+      })
+      const leading = all.filter(({ webhook_id }) => webhook_id === webhook.id)
+      const asked = leading.slice(0, ASKED_MAX).map(async (subscription) => {
+        const of =
+          subscription.product === 'activity'
+            ? { subscription_id: subscription.id }
+            : { app_id: subscription.app_id, user_id: subscription.user_id }
+        const reason = await ask<Reason>('GET', '/admin/activity/explain', {
+          query: { event_id: eventId, ...of },
+          signal
+        })
+        return { subscription, reason }
+      })
+      return { found: await Promise.all(asked), more: leading.length - asked.length }
+    }
+  })
+  if (reasons.error) return <Problem error={reasons.error} />
+  if (!reasons.data) return <Loading what="the subscriptions" />
+  const { found, more } = reasons.data
+  if (found.length === 0) return <p>No subscription leads to this webhook at all.</p>
+  return (
+    <ul className="stack tight">
+      {found.map(({ subscription, reason }) => (
+        <li key={subscription.id}>
+          <strong>{subscription.event_type ?? 'account activity'}</strong>{' '}
+          {subscription.tag ? <Badge>{subscription.tag}</Badge> : null}
+          <p>{reason.reasons.map(({ sentence }) => sentence).join(' ') || reason.summary}</p>
+        </li>
+      ))}
+      {more > 0 ? <li className="muted">and {more} more under Activity</li> : null}
+    </ul>
   )
 }
