@@ -101,12 +101,6 @@ export abstract class Exchange implements Dispatcher.DispatchHandler, Seeker {
   }
 
   found(connection: Connection) {
-    const { deadlineMs } = this.#request
-    // A process that was stopped may find its connection before its timer: what is too late must not be sent any more.
-    if (deadlineMs !== undefined && this.#now() - this.#startedAt >= deadlineMs) {
-      this.stop(timeout(this.target.host, deadlineMs, this.phase))
-      return this.#pool.release(connection)
-    }
     const { timings } = this
     timings.queue = this.#now() - this.#startedAt - timings.dns - timings.connect - timings.tls
     this.phase = 'headers'
@@ -120,9 +114,14 @@ export abstract class Exchange implements Dispatcher.DispatchHandler, Seeker {
   }
 
   onRequestStart(controller: Dispatcher.DispatchController) {
+    const { deadlineMs } = this.#request
+    const now = this.#now()
+    // The last moment before it is written. A process that was stopped comes here before its timers, and whatever is too
+    // late must not be sent any more.
+    if (deadlineMs !== undefined && now - this.#startedAt >= deadlineMs) this.onDeadline(deadlineMs)
     if (this.ended) throw new NotSent()
     this.controller = controller
-    this.#sentAt = this.#now()
+    this.#sentAt = now
   }
 
   onResponseStart(_: Dispatcher.DispatchController, status: number, headers: ResponseHeaders) {
