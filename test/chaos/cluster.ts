@@ -211,7 +211,7 @@ export class Node {
       if (report.ready) ready.resolve()
       if (report.acked) acks.push(...report.acked)
       if (report.warned) warnings.set(report.warned, (warnings.get(report.warned) ?? 0) + 1)
-      if (report.leaseHeldAt !== undefined) this.#waitsForLease?.(report.leaseHeldAt)
+      if (report.leaseHeldAt !== undefined) this.#waitsForLease?.(report.leaseHeldAt + now() - Date.now())
     })
     this.#send({ setup })
   }

@@ -7,7 +7,6 @@ import { createListener } from '../../src/storage/listen.ts'
 import { createDelivery } from '../../src/webhooks/deliver.ts'
 import { DELIVERY_DEFAULTS, type DeliveryConfig } from '../../src/webhooks/deliver-config.ts'
 import type { LaneKey } from '../../src/webhooks/log.ts'
-import { now } from './receiver.ts'
 
 export interface NodeSetup {
   name: string
@@ -31,7 +30,7 @@ export interface NodeCommand {
 export interface NodeReport {
   ready?: true
   acked?: { webhook: string; number: number }[]
-  /** When a lease was held again that had been lost. */
+  /** When a lease was held again that had been lost, by the wall clock. */
   leaseHeldAt?: number
   warned?: string
   stopped?: true
@@ -49,7 +48,7 @@ async function run({ name, number, url, port, host, ca, config, lanes }: NodeSet
     tell({ warned: text })
   }
   const info = (about: unknown) => {
-    if (String(about).includes('holds a lease again')) tell({ leaseHeldAt: now() })
+    if (String(about).includes('holds a lease again')) tell({ leaseHeldAt: Date.now() })
   }
   const engine = createDelivery({
     database,

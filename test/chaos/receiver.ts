@@ -19,7 +19,7 @@ export interface Receiver {
   close(): Promise<void>
 }
 
-/** On a clock that all processes share. */
+/** Milliseconds with fractions, which requests that follow each other closely need. */
 export const now = () => performance.timeOrigin + performance.now()
 
 const HOST = 'hooks.example.test'

@@ -4,7 +4,7 @@ import { isoTime, systemClock } from '../../src/clock.ts'
 import type { DeliveryConfig } from '../../src/webhooks/deliver-config.ts'
 import { createReplay } from '../../src/webhooks/replays.ts'
 import { Cluster } from './cluster.ts'
-import { judge, judgeReplay, type ReplayVerdict, type Verdict } from './history.ts'
+import { judge, judgeReplay, type ReplayVerdict, type Verdict, type Zombie } from './history.ts'
 
 export interface Plan {
   webhooks: number
@@ -47,6 +47,7 @@ export interface Report {
   replay: ReplayVerdict
   replayState: string | undefined
   faults: string[]
+  zombies: Zombie[]
   warnings: [string, number][]
 }
 
@@ -89,6 +90,7 @@ export async function runChaos(plan: Plan, say: (what: string) => void): Promise
       replay,
       replayState: receiver.replayStates.at(-1),
       faults: faults.map(({ name, startedAt, endedAt }) => `${name} (${Math.round(endedAt - startedAt)} ms)`),
+      zombies,
       warnings: [...warnings].sort((a, b) => b[1] - a[1]).slice(0, 10)
     }
   } finally {
@@ -118,7 +120,7 @@ async function replayUnderFire(cluster: Cluster, fromMs: number) {
   return judgeReplay(expected, replayed(), cluster.faults)
 }
 
-function print({ seconds, verdict, replay, replayState, faults, warnings }: Report) {
+function print({ seconds, verdict, replay, replayState, faults, zombies, warnings }: Report) {
   console.log(`\nran for ${seconds} s, ended at ${isoTime(Date.now())}`)
   console.log(`faults: ${faults.length}`)
   for (const fault of faults) console.log(`  ${fault}`)
@@ -130,6 +132,11 @@ function print({ seconds, verdict, replay, replayState, faults, warnings }: Repo
   )
   console.log(`most in flight to one webhook: ${verdict.inFlightMost}${verdict.inFlightExceeded ? ' (too many)' : ''}`)
   console.log(`requests of nodes without a lease: ${verdict.zombiePosts.length}`)
+  for (const { node, startedAt, status, delivery, replay } of verdict.zombiePosts.slice(0, 20)) {
+    const zombie = zombies.find(({ from, to }) => startedAt >= from && startedAt < to)!
+    const times = `${(startedAt - zombie.from).toFixed(1)} ms after it woke up, ${(zombie.to - startedAt).toFixed(1)} ms before its lease`
+    console.log(`  ${times}: node ${node}, delivery ${delivery}, ${status}${replay ? ', replayed' : ''}`)
+  }
   console.log(
     `replay: ${replay.expected} expected, ${replay.missing.length} missing, ${replay.unexpected.length} unexpected, ` +
       `${replay.again.explained} again around the kill, ${replay.again.unexplained.length} again without reason, ${replayState}`
