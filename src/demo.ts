@@ -158,7 +158,7 @@ export function printWelcome(demo: DemoCredentials, file = './data/credentials.j
     API        ${demo.base_url}/2
     Ads API    ${demo.ads_base_url}/12   sandbox ${demo.ads_sandbox_base_url}/12
     Reference  ${demo.base_url}/docs
-    Console    ${demo.base_url}/         sign in as ${demo.user.username}, the password is in the file below
+    Console    ${demo.base_url}/         sign in as ${demo.user.username} with ${demo.user.password}
 
   A demo tenant is ready; its credentials are in ${file}. Your first call:
 

@@ -75,7 +75,6 @@ test('starts on an empty directory, survives SIGKILL and the death of its databa
   for (const secret of [
     credentials.admin_token,
     credentials.app.consumer_secret,
-    credentials.user.password,
     credentials.user.access_token
   ]) {
     assert.ok(!first.printed().includes(secret), 'a secret is printed')
