@@ -72,11 +72,7 @@ test('starts on an empty directory, survives SIGKILL and the death of its databa
 
   assert.equal((await stat(file)).mode & 0o777, 0o600)
   assert.match(first.printed(), /Your first call:/)
-  for (const secret of [
-    credentials.admin_token,
-    credentials.app.consumer_secret,
-    credentials.user.access_token
-  ]) {
+  for (const secret of [credentials.admin_token, credentials.app.consumer_secret, credentials.user.access_token]) {
     assert.ok(!first.printed().includes(secret), 'a secret is printed')
   }
   assert.deepEqual(await (await list()).json(), { data: [], meta: { result_count: 0 } })
