@@ -23,6 +23,7 @@ import { type PrepareCommand, rowsFor } from './support/feed-host.ts'
 
 const BARS = { ratio_min: 0.5, megabytes_peak_max: 250 }
 const UNITS: Record<string, number> = { k: 1e3, m: 1e6, g: 1e9 }
+const ROUNDS = 3
 const root = path.resolve(import.meta.dirname, '..')
 
 function bytesWanted(): number {
@@ -109,7 +110,7 @@ async function reference(database: Database, file: string): Promise<number> {
   await pipeline(lines, client.query(copyFrom(COPY_STAGED('stage_bare'))))
   await client.query(
     `insert into products_bare as p (${WRITTEN_COLUMNS.join(', ')})
-     select $1, (4000000000000000000 + row)::text, ${MERCHANT_COLUMNS.join(', ')}, content_hash, true, now(), now()
+     select $1, (4000000000000000000 + row)::text, ${MERCHANT_COLUMNS.join(', ')}, content_hash, true, true, now(), now()
      from stage_bare ${ON_KNOWN_ID}`,
     [catalogId]
   )
@@ -140,10 +141,19 @@ export default async function bench() {
   try {
     await sleep(2_000)
     const idle = await peakMegabytes(herald.pid!)
-    const referenceSeconds = await reference(database, path.join(files, 'copy.txt'))
-    const catalogId = await givenCatalog(database)
-    const first = await runImport(database, catalogId, feed(0))
-    if (first.run.created !== rows) throw new Error(`${first.run.created} of ${rows} products were created`)
+    const rounds: { first: Import; referenceSeconds: number; catalogId: string }[] = []
+    // Large feeds take their time and even out by themselves.
+    for (let i = 0; i < (bytesWanted() > 500e6 ? 1 : ROUNDS); i++) {
+      const referenceSeconds = await reference(database, path.join(files, 'copy.txt'))
+      const catalogId = await givenCatalog(database)
+      const first = await runImport(database, catalogId, feed(0))
+      if (first.run.created !== rows) throw new Error(`${first.run.created} of ${rows} products were created`)
+      rounds.push({ first, referenceSeconds, catalogId })
+    }
+    const ratioOf = ({ first, referenceSeconds }: (typeof rounds)[number]) => referenceSeconds / first.seconds
+    const { first, referenceSeconds, catalogId } = rounds.toSorted((x, y) => ratioOf(x) - ratioOf(y))[
+      rounds.length >> 1
+    ]!
     const again = await runImport(database, catalogId, feed(0))
     if (again.run.unchanged !== rows) throw new Error(`${again.run.unchanged} of ${rows} products were unchanged`)
     const changed = await runImport(database, catalogId, feed(1))
@@ -160,6 +170,7 @@ export default async function bench() {
         products_per_second: rate(first.seconds),
         reference: rate(referenceSeconds),
         ratio: Math.round(ratio * 100) / 100,
+        ratios: rounds.map((each) => Math.round(ratioOf(each) * 100) / 100),
         share_of_staging: Math.round((100 * first.stagedSeconds) / first.seconds) / 100,
         unchanged_products_per_second: rate(again.seconds),
         updated_products_per_second: rate(changed.seconds),

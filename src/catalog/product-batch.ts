@@ -95,6 +95,7 @@ async function upsert(tx: Tx, catalogId: string, products: ProductColumns[], now
     product_key: newId(),
     content_hash: contentHash(productText(product)),
     images_changed: true,
+    group_changed: true,
     created_at: isoTime(now),
     updated_at: isoTime(now)
   }))

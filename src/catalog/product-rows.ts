@@ -7,7 +7,10 @@ export interface ProductRow extends ProductColumns {
   catalog_id: string
   product_key: string
   content_hash: string
+  /** What the last write changed; for whoever wrote. */
   images_changed: boolean
+  group_changed: boolean
+  left_item_group_id: string | null
 }
 
 declare module '../storage/db.ts' {
@@ -56,6 +59,7 @@ export const WRITTEN_COLUMNS = [
   ...MERCHANT_COLUMNS,
   'content_hash',
   'images_changed',
+  'group_changed',
   'created_at',
   'updated_at'
 ] as const
@@ -67,5 +71,7 @@ export const ON_KNOWN_ID = `
   on conflict (catalog_id, id) do update set
     ${UPDATED.map((column) => `${column} = excluded.${column}`).join(', ')},
     images_changed = (p.image_link, p.additional_image_link)
-      is distinct from (excluded.image_link, excluded.additional_image_link)
+      is distinct from (excluded.image_link, excluded.additional_image_link),
+    group_changed = p.item_group_id is distinct from excluded.item_group_id,
+    left_item_group_id = case when p.item_group_id is distinct from excluded.item_group_id then p.item_group_id end
   where p.content_hash is distinct from excluded.content_hash`

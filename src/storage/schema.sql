@@ -860,6 +860,8 @@ create table products (
   images_changed boolean not null,
   created_at timestamp with time zone not null,
   updated_at timestamp with time zone not null,
+  group_changed boolean default true not null,
+  left_item_group_id text collate "C",
   constraint products_pkey PRIMARY KEY (catalog_id, id)
 ) with (fillfactor=90);
 CREATE INDEX products_grouped ON products USING btree (catalog_id, item_group_id, product_key) WHERE (item_group_id IS NOT NULL);

@@ -44,7 +44,8 @@ const columns = WRITTEN_COLUMNS.join(', ')
 async function upsert(tx: Tx, catalogId: string, table: string, lastRow: number, now: Date): Promise<Merged> {
   await sql`
     create temp table feed_merged (
-      product_key text collate "C" not null, item_group_id text collate "C", created boolean not null, images_changed boolean not null
+      product_key text collate "C" not null, item_group_id text collate "C", left_item_group_id text collate "C",
+      created boolean not null, images_changed boolean not null, group_changed boolean not null
     ) on commit drop`.execute(tx)
   const key = sql.raw(idAtSql(reserveIds(lastRow + 1), 's.row'))
   // The rows lie in the order of the file, which is the order in which they count as submitted.
@@ -52,10 +53,10 @@ async function upsert(tx: Tx, catalogId: string, table: string, lastRow: number,
     with merged as (
       insert into products as p (${sql.raw(columns)})
       select ${catalogId}, ${key}, ${sql.raw(MERCHANT_COLUMNS.map((name) => `s.${name}`).join(', '))},
-        s.content_hash, true, ${now}, ${now}
+        s.content_hash, true, true, ${now}, ${now}
       from ${sql.raw(table)} s where s.kind = ${sql.raw(String(KIND.write))}
       ${sql.raw(ON_KNOWN_ID)}
-      returning p.product_key, p.item_group_id, p.xmax = 0 as created, p.images_changed
+      returning p.product_key, p.item_group_id, p.left_item_group_id, p.xmax = 0, p.images_changed, p.group_changed
     )
     insert into feed_merged select * from merged`.execute(tx)
   const { rows } = await sql<{ created: number; all: number }>`
@@ -64,29 +65,31 @@ async function upsert(tx: Tx, catalogId: string, table: string, lastRow: number,
   return { created, updated: all - created }
 }
 
-/** Groups that lose a product to another; asked before the products are written. */
-async function noteLeftGroups(tx: Tx, catalogId: string, table: string) {
+/** Brings the groups in line whose members came, went or moved. */
+async function refreshGroups(tx: Tx, catalogId: string, hasGroups: boolean) {
+  if (hasGroups) {
+    await sql`
+      create temp table feed_groups on commit drop as
+      select g.item_group_id from item_groups g where g.catalog_id = ${sql.lit(catalogId)} and g.item_group_id in (
+        select item_group_id from feed_merged where group_changed
+        union select left_item_group_id from feed_merged where left_item_group_id is not null)`.execute(tx)
+    const { rows } = await sql<{ count: number }>`select count(*)::float8 as count from feed_groups`.execute(tx)
+    const newKey = sql.raw(idAtSql(reserveIds(rows[0]!.count), '(row_number() over () - 1)'))
+    await refreshGroupsOf(tx, catalogId, sql`select item_group_id, ${newKey} as new_key from feed_groups`)
+  }
+  // All members of a group that was not there before were written by this merge.
+  const { rows } = await sql<{ count: number }>`
+    select count(distinct item_group_id)::float8 as count from feed_merged where group_changed`.execute(tx)
+  const { count } = rows[0]!
+  if (count === 0) return
+  const key = sql.raw(idAtSql(reserveIds(count), '(row_number() over () - 1)'))
   await sql`
-    create temp table feed_groups on commit drop as
-    select distinct p.item_group_id from ${sql.raw(table)} s
-    join products p on p.catalog_id = ${sql.lit(catalogId)} and p.id = s.id
-    where s.kind = ${sql.raw(String(KIND.write))} and p.item_group_id is not null
-      and p.item_group_id is distinct from s.item_group_id`.execute(tx)
-}
-
-async function refreshGroups(tx: Tx, catalogId: string) {
-  const { numAffectedRows = 0n } = await sql`
-    insert into feed_groups select distinct item_group_id from feed_merged
-    where item_group_id is not null and item_group_id not in (select item_group_id from feed_groups)`.execute(tx)
-  const { rows } = await sql<{ count: number }>`select count(*)::float8 as count from feed_groups`.execute(tx)
-  if (numAffectedRows === 0n && rows[0]!.count === 0) return
-  const newKey = sql.raw(idAtSql(reserveIds(rows[0]!.count), '(row_number() over () - 1)'))
-  await refreshGroupsOf(tx, catalogId, sql`select item_group_id, ${newKey} as new_key from feed_groups`)
-}
-
-async function has(tx: Tx, query: string) {
-  const { rows } = await sql.raw(`select from ${query} limit 1`).execute(tx)
-  return rows.length > 0
+    insert into item_groups (catalog_id, item_group_id, item_group_key, first_product_key)
+    select ${catalogId}, m.item_group_id, case when count(*) > 1 then ${key} end, min(m.product_key)
+    from feed_merged m
+    where m.group_changed and m.item_group_id is not null and not exists (
+      select from item_groups g where g.catalog_id = ${catalogId} and g.item_group_id = m.item_group_id)
+    group by m.item_group_id`.execute(tx)
 }
 
 async function refreshSets(tx: Tx, catalogId: string, changed: number) {
@@ -110,13 +113,11 @@ export async function mergeStaged(
   { catalogId, table, lastRow, now, checkImages }: MergeInput
 ): Promise<Merged> {
   await sql.raw(`set local work_mem = '${WORK_MEMORY}'`).execute(tx)
-  const id = sql.lit(catalogId)
-  const known = await sql`select from item_groups where catalog_id = ${id} limit 1`.execute(tx)
-  const groups = known.rows.length > 0 || (await has(tx, `${table} where kind = 0 and item_group_id is not null`))
-  await lockCatalog(tx, catalogId, groups ? 'no key update' : 'key share')
-  if (groups) await noteLeftGroups(tx, catalogId, table)
+  // One at a time moves products between groups; what is known of groups from here on stays true.
+  await lockCatalog(tx, catalogId, 'no key update')
+  const known = await sql`select from item_groups where catalog_id = ${catalogId} limit 1`.execute(tx)
   const merged = await upsert(tx, catalogId, table, lastRow, new Date(now))
-  if (groups) await refreshGroups(tx, catalogId)
+  await refreshGroups(tx, catalogId, known.rows.length > 0)
   await refreshSets(tx, catalogId, merged.created + merged.updated)
   if (checkImages) await queueImages(tx, catalogId, sql`select product_key from feed_merged where images_changed`, now)
   return merged
