@@ -226,7 +226,8 @@ test('a worker that lost its lease can neither complete the job nor commit for i
   })
   const quick = defineJob('fenced', { run: async (_, context) => void (await effect('quick')(context)) })
   const observe = (_: string, outcome: string) => void outcomes.push(outcome)
-  const first = workerOf(database, [slow], { observe })
+  // One at a time: otherwise the first worker, still draining, may itself take over the job that it lost.
+  const first = workerOf(database, [slow], { observe, concurrency: 1 })
   await enqueue(database.db, 'fenced', {})
 
   const draining = first.drain()
