@@ -188,28 +188,31 @@ class Stager {
 
   async #store(waiting: Waiting[], others: string, rejected: RejectedRecord[]) {
     if (rejected.length > 0) await this.#options.keep(rejected)
-    const known = this.#looksUp && waiting.length > 0 ? await this.#lookUp(waiting) : undefined
+    const changed = this.#looksUp && waiting.length > 0 ? await this.#lookUp(waiting) : undefined
     let text = others
     for (const [i, { row, id, line }] of waiting.entries()) {
-      text += known?.has(i) ? narrow(row, KIND.unchanged, cellText(id)) : line
+      text += changed === undefined || changed.has(i) ? line : narrow(row, KIND.unchanged, cellText(id))
     }
-    this.#counts.written += waiting.length - (known?.size ?? 0)
+    this.#counts.written += changed?.size ?? waiting.length
     if (text !== '' && !this.#copy.write(Buffer.from(text))) await once(this.#copy, 'drain')
   }
 
-  /** Which of the products are in the catalog exactly as they are in the file. */
+  /** Which of the products are not in the catalog exactly as they are in the file. */
   async #lookUp(waiting: Waiting[]): Promise<Set<number>> {
     const { pool, catalogId } = this.#options
-    const { rows } = await pool.query<{ n: number }>({
+    const { rows } = await pool.query<{ others: number[] }>({
       name: 'catalog.feed_look_up',
-      text: `select (f.n - 1)::int as n from unnest($2::text[], $3::uuid[]) with ordinality as f (id, hash, n)
-             join products p on p.catalog_id = $1 and p.id = f.id and p.content_hash = f.hash`,
+      text: `select array(
+               select (f.n - 1)::int from unnest($2::text[], $3::uuid[]) with ordinality as f (id, hash, n)
+               left join products p on p.catalog_id = $1 and p.id = f.id and p.content_hash = f.hash
+               where p.id is null) as others`,
       values: [catalogId, waiting.map(({ id }) => id), waiting.map(({ hash }) => hash)]
     })
+    const others = new Set(rows[0]!.others)
     this.#lookedUp += waiting.length
-    this.#hits += rows.length
+    this.#hits += waiting.length - others.size
     if (this.#lookedUp >= LOOK_UP_TRIAL_ROWS && this.#hits < this.#lookedUp * LOOK_UP_HITS_MIN) this.#looksUp = false
-    return new Set(rows.map(({ n }) => n))
+    return others
   }
 }
 
