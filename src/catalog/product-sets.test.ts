@@ -6,6 +6,7 @@ import { startApp } from '../../test/app.ts'
 import { codes, type Json } from '../../test/given-ads.ts'
 import { givenMerchant, givenProducts, type Merchant, product } from '../../test/given-catalog.ts'
 import { checkFilters } from './filters.ts'
+import { recomputeSets } from './set-job.ts'
 import { computeMembers, listMembers } from './set-members.ts'
 import { SET_TRANSITIONS } from './set-states.ts'
 
@@ -223,6 +224,21 @@ test('members are computed in steps, and computed again after the products have 
     merchant.catalogId
   ])
   assert.deepEqual((await compute()).ids, ['row-3', 'row-9', 'row-21', 'row-23', 'row-24'])
+})
+
+test('after a large import sets are PROCESSING once more, and then true again', async () => {
+  const merchant = await givenMerchant(app)
+  await givenRows(merchant, 30)
+  const { data } = await filtered(merchant, over('28.00 USD'))
+  assert.deepEqual(data.product_ids, ['row-29', 'row-30'])
+  await pool.query('update products set price_amount = price_amount + 100 where catalog_id = $1', [merchant.catalogId])
+
+  await db.transaction().execute((tx) => recomputeSets(tx, merchant.catalogId))
+  assert.equal((await merchant.get(`product_sets/${data.id}`)).data.processing_status, 'PROCESSING')
+  await app.drain()
+
+  const after = (await merchant.get(`product_sets/${data.id}`)).data
+  assert.deepEqual([after.processing_status, after.product_ids], ['DONE', ['row-28', 'row-29', 'row-30']])
 })
 
 test('a very large set is answered whole, as a stream', async () => {

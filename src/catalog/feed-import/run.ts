@@ -258,7 +258,8 @@ class Attempt {
   #end(state: RunState, change: Parameters<typeof moveRun>[3]) {
     const finished = state === 'NEEDS_CONFIRMATION' ? {} : { finished_at: isoTime(this.#deps.clock.now()) }
     return this.#context.transaction(async (tx) => {
-      await moveRun(tx, this.#run, state, { ...this.#spent(), ...finished, ...change })
+      // What went wrong in an earlier try is over.
+      await moveRun(tx, this.#run, state, { ...this.#spent(), ...finished, error: null, ...change })
       await this.#context.finish(tx)
     })
   }
