@@ -29,7 +29,12 @@ test('sends the bytes it was given and returns the answer whole', async (t) => {
   const { consumer, egress } = await consumerThat(t, presets.status(418, { 'x-a': '1', 'set-cookie': 'b' }, 'short'))
   const body = Buffer.from([0, 255, 13, 10, 128])
 
-  const outcome = await post(egress, { url: `https://${HOST}/hook?a=%20b&a=c`, body, headers: { 'x-signature': 's=' } })
+  const outcome = await post(egress, {
+    url: `https://${HOST}/hook?a=%20b&a=c`,
+    body,
+    headers: { 'x-signature': 's=' },
+    deadlineMs: 5_000
+  })
 
   assert.ok(outcome.kind === 'response')
   const { status, headers, truncated, remoteAddress, timings } = outcome

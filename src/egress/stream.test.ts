@@ -51,7 +51,7 @@ test('streams a body and uses the connection again', async (t) => {
   const { consumer, open } = await streamFrom(t, presets.hugeBody(3 * MB))
 
   for (let i = 0; i < 3; i++) {
-    const response = await open()
+    const response = await open({ idleMs: 5_000 })
     assert.equal(response.status, 200)
     assert.equal(response.headers['content-length'], String(3 * MB))
     assert.deepEqual(await drain(response), { bytes: 3 * MB, code: 'END' })
