@@ -72,22 +72,27 @@ const DONE = `
   $1::text[], $2::text[], $3::boolean[], $4::timestamptz[], $5::text[], $6::bigint[], $7::timestamptz[], $8::int[]`
 const DONE_COLUMNS = 'app_id, webhook_id, retry, due_at, delivery_id, epoch, started_at, latency_ms'
 
-/** Only the row that was sent, and only while the lane has the epoch under which it was sent. */
+/**
+ * Only what was sent under the epoch that its lane has now. Materialised, because joined to the lanes the planner may look up
+ * the queue by webhook alone, and read a whole backlog for every row.
+ */
+const OURS = `
+  select done.* from done
+  join delivery_lanes as lane
+    on lane.app_id = done.app_id and lane.webhook_id = done.webhook_id and lane.epoch = done.epoch`
+
+/** Only the very row that was sent. */
 const TAKEN_OFF = `
-  delete from delivery_queue as queue using done
-  where queue.app_id = done.app_id and queue.webhook_id = done.webhook_id and queue.retry = done.retry
-    and queue.due_at = done.due_at and queue.delivery_id = done.delivery_id
-    and exists (
-      select from delivery_lanes as lane
-      where lane.app_id = done.app_id and lane.webhook_id = done.webhook_id and lane.epoch = done.epoch
-    )`
+  delete from delivery_queue as queue using ours
+  where queue.app_id = ours.app_id and queue.webhook_id = ours.webhook_id and queue.retry = ours.retry
+    and queue.due_at = ours.due_at and queue.delivery_id = ours.delivery_id`
 
 export const COMPLETE_DELIVERED = `
 with done as (
   select * from unnest(${DONE}) as done (${DONE_COLUMNS})
-), gone as (
-  ${TAKEN_OFF}
-  returning done.*, queue.created_at, queue.attempts, queue.cause
+), ours as materialized (${OURS}
+), gone as (${TAKEN_OFF}
+  returning ours.*, queue.created_at, queue.attempts, queue.cause
 ), recorded as (
   insert into attempts (created_at, delivery_created_at, latency_ms, outcome, cause, attempt, status,
     app_id, webhook_id, delivery_id)
@@ -101,9 +106,9 @@ export const COMPLETE_OTHERS = `
 with done as (
   select * from unnest(${DONE}, $9::delivery_outcome[], $10::smallint[], $11::text[], $12::text[], $13::text[],
     $14::timestamptz[]) as done (${DONE_COLUMNS}, outcome, status, error, detail, response, next_attempt_at)
-), gone as (
-  ${TAKEN_OFF}
-  returning done.*, queue.created_at, queue.attempts, queue.cause
+), ours as materialized (${OURS}
+), gone as (${TAKEN_OFF}
+  returning ours.*, queue.created_at, queue.attempts, queue.cause
 ), again as (
   insert into delivery_queue (due_at, created_at, app_id, webhook_id, delivery_id, attempts, cause, retry)
   select next_attempt_at, created_at, app_id, webhook_id, delivery_id, attempts + 1, cause, true
@@ -119,12 +124,12 @@ select count(*)::int as count from gone`
 /** $1 app, $2 webhook, $3 now, $4 rows at most, $5 ids that are in flight: their answers are still to be recorded. */
 export const HOLD = `
 with gone as (
-  delete from delivery_queue where (app_id, webhook_id, retry, due_at, delivery_id) in (
-    select queue.app_id, queue.webhook_id, queue.retry, queue.due_at, queue.delivery_id
-    from delivery_queue as queue
-    join webhooks as webhook on webhook.app_id = queue.app_id and webhook.id = queue.webhook_id and not webhook.valid
-    where queue.app_id = $1 and queue.webhook_id = $2 and queue.delivery_id not in (select unnest($5::text[])) limit $4
-  ) returning *
+  delete from delivery_queue where ctid = any(array(
+    select queue.ctid from delivery_queue as queue
+    where queue.app_id = $1 and queue.webhook_id = $2 and queue.delivery_id not in (select unnest($5::text[]))
+      and exists (select from webhooks as webhook where webhook.app_id = $1 and webhook.id = $2 and not webhook.valid)
+    limit $4
+  )) returning *
 )
 insert into attempts (created_at, delivery_created_at, outcome, cause, attempt, app_id, webhook_id, delivery_id,
   error, detail)
@@ -151,30 +156,31 @@ export const PRUNE_REPLAYS = "delete from replays where created_at < $1 and stat
 
 /**
  * $1 app, $2 webhook, $3 from (or the time of the last one read), $4 to, $5 the id of the last one read, $6 rows at most.
- * What waits for its first attempt is left to its lane. Messages about replays are not events.
+ * What waits for its first attempt is left to its lane. Messages about replays are not events. Not "not exists": that becomes
+ * a join, and the planner may then read all of the webhook's rows for each.
  */
 const RANGE = `
 select delivery.id, delivery.created_at, delivery.body from deliveries as delivery
 where delivery.app_id = $1 and delivery.webhook_id = $2
   and delivery.created_at >= $3 and delivery.created_at < $4 and (delivery.created_at, delivery.id) > ($3, $5)
   and delivery.kind <> 'replay_status'
-  and not exists (
-    select from delivery_queue as queue
+  and (
+    select true from delivery_queue as queue
     where queue.app_id = delivery.app_id and queue.webhook_id = delivery.webhook_id and not queue.retry
-      and queue.due_at = delivery.created_at and queue.delivery_id = delivery.id and queue.cause = 'live'
-  )`
+      and queue.due_at = delivery.created_at and queue.delivery_id = delivery.id and queue.cause = 'live' limit 1
+  ) is null`
 const RANGE_ORDER = ' order by delivery.created_at, delivery.id limit $6'
 
 export const READ_RANGE = RANGE + RANGE_ORDER
 
 /** $7 the job, $8 when it began. */
 export const READ_RANGE_AGAIN = `${RANGE}
-  and not exists (
-    select from attempts as attempt
+  and (
+    select true from attempts as attempt
     where attempt.app_id = delivery.app_id and attempt.webhook_id = delivery.webhook_id
       and attempt.outcome in ('delivered', 'failed') and attempt.delivery_id = delivery.id
-      and attempt.replay_id = $7 and attempt.created_at >= $8
-  )${RANGE_ORDER}`
+      and attempt.replay_id = $7 and attempt.created_at >= $8 limit 1
+  ) is null${RANGE_ORDER}`
 
 /**
  * $1 app, $2 webhook, $3 epoch, $4 job, $5 when it began, $6 and $7 the cursor after these, $8.. what became of each.
@@ -191,11 +197,11 @@ with lane as (
   insert into attempts (created_at, delivery_created_at, latency_ms, outcome, cause, attempt, status,
     app_id, webhook_id, delivery_id, replay_id, error, detail, response)
   select started_at, created_at, latency_ms, outcome, 'replay', 1, status, $1, $2, delivery_id, $4, error, detail, response
-  from done where exists (select from lane) and not exists (
-    select from attempts as attempt
+  from done where exists (select from lane) and (
+    select true from attempts as attempt
     where attempt.app_id = $1 and attempt.webhook_id = $2 and attempt.outcome in ('delivered', 'failed')
-      and attempt.delivery_id = done.delivery_id and attempt.replay_id = $4 and attempt.created_at >= $5
-  )
+      and attempt.delivery_id = done.delivery_id and attempt.replay_id = $4 and attempt.created_at >= $5 limit 1
+  ) is null
   returning outcome
 )
 update replays set cursor_created_at = $6, cursor_id = $7,
