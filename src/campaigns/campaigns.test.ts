@@ -305,3 +305,16 @@ test('two hundred parallel creations end at exactly the limit', async () => {
   assert.equal((await other.post('campaigns', { ...input, entity_status: 'PAUSED' })).status, 200)
   assert.deepEqual(codes(await other.post('campaigns', input)), ['TOO_MANY_CAMPAIGNS'])
 })
+
+test('a list of campaigns with one of some statuses', async () => {
+  const me = await givenAdvertiser(app)
+  for (const entity_status of ['ACTIVE', 'PAUSED', 'DRAFT'])
+    await givenCampaign(me, { name: entity_status, entity_status })
+  const names = async (query: object) =>
+    (await me.get('campaigns', query)).data.map((row: { name: string }) => row.name)
+  assert.deepEqual(await names({ entity_statuses: 'PAUSED,DRAFT', with_draft: true }), ['PAUSED', 'DRAFT'])
+  assert.deepEqual(await names({ entity_statuses: 'PAUSED,DRAFT' }), ['PAUSED'])
+  assert.deepEqual(codes(await me.get('campaigns', { entity_statuses: 'RUNNING' })), [
+    'INVALID_PARAMETER entity_statuses'
+  ])
+})

@@ -2,7 +2,7 @@
 import { sql } from 'kysely'
 import { ApiError } from '../errors.ts'
 import { ADS_LIMITS, type AdsScope, listInput } from '../http/ads.ts'
-import { bool, id, list, text } from '../http/ads-input.ts'
+import { about, bool, choice, id, list, text } from '../http/ads-input.ts'
 import type { Database, Db } from '../storage/db.ts'
 import { newAdsId } from '../storage/ids.ts'
 import { fragment } from '../storage/statements.ts'
@@ -23,7 +23,13 @@ import {
   type Stamped,
   updateRow
 } from './rows.ts'
-import { type CampaignInput, type CampaignState, mergeCampaign, validateCampaign } from './rules/campaigns.ts'
+import {
+  type CampaignInput,
+  type CampaignState,
+  ENTITY_STATUSES,
+  mergeCampaign,
+  validateCampaign
+} from './rules/campaigns.ts'
 import { campaignCreate, campaignUpdate } from './rules/inputs.ts'
 import { statusOf } from './rules/problems.ts'
 import { countsAsActive, fundingReasons } from './rules/statuses.ts'
@@ -307,7 +313,8 @@ export function campaignRoutes(scope: AdsScope, reference: ReferenceStore) {
       campaign_ids: list(id()),
       funding_instrument_ids: list(id()),
       q: text(),
-      with_draft: bool()
+      with_draft: bool(),
+      entity_statuses: about(list(choice(ENTITY_STATUSES)), 'Extension: only those with one of these statuses.')
     },
     output: Campaign,
     many: true,
@@ -315,7 +322,11 @@ export function campaignRoutes(scope: AdsScope, reference: ReferenceStore) {
     limit: ADS_LIMITS.coreReads,
     handler: async ({ path, input }) => {
       const page = await listRows(database, campaigns, path.account_id!, input, {
-        where: { id: input.campaign_ids, funding_instrument_id: input.funding_instrument_ids },
+        where: {
+          id: input.campaign_ids,
+          funding_instrument_id: input.funding_instrument_ids,
+          entity_status: input.entity_statuses
+        },
         conditions: [
           ...(input.with_draft ? [] : [fragment`e.entity_status <> 'DRAFT'`]),
           ...(input.q === undefined ? [] : [nameStartsWith(folded(input.q))])

@@ -182,3 +182,26 @@ test('is a beta: only for accounts on the allow-list', async () => {
   await disallow(db, { list: 'account_history', subject_kind: 'account', subject_id: other.accountId })
   assert.deepEqual(codes(await history(other, 'CAMPAIGN', 'zzzz')), ['FEATURE_NOT_AVAILABLE'])
 })
+
+test('a line item’s history with its children: targeting and promoted posts among its own changes', async () => {
+  const lineItem = await givenLineItem(me)
+  const other = await givenLineItem(me)
+  const criterion = { line_item_id: lineItem.id, targeting_type: 'LANGUAGE', targeting_value: 'en' }
+  const { data: added } = await me.post('targeting_criteria', criterion)
+  await me.post('targeting_criteria', { ...criterion, line_item_id: other.id })
+  await me.post('promoted_tweets', { line_item_id: lineItem.id, tweet_ids: '20' })
+  await me.put(`line_items/${lineItem.id}`, { name: 'renamed' })
+  await me.delete(`targeting_criteria/${added.id}`)
+  const kinds = ({ data }: { data: Json }) => data.map((item: Json) => `${item.entity} ${item.change_type}`)
+
+  const family = await history(me, 'LINE_ITEM', lineItem.id, { with_children: true, count: 3 })
+  const rest = await history(me, 'LINE_ITEM', lineItem.id, {
+    with_children: true,
+    count: 3,
+    cursor: family.body.next_cursor
+  })
+
+  assert.deepEqual(kinds(family), ['LINE_ITEM CREATE', 'TARGETING_CRITERIA CREATE', 'PROMOTED_TWEET CREATE'])
+  assert.deepEqual(kinds(rest), ['LINE_ITEM UPDATE', 'TARGETING_CRITERIA DELETE'])
+  assert.deepEqual(kinds(await history(me, 'LINE_ITEM', lineItem.id)), ['LINE_ITEM CREATE', 'LINE_ITEM UPDATE'])
+})

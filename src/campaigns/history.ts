@@ -2,13 +2,13 @@
 import { Type } from 'typebox'
 import { badRequest } from '../errors.ts'
 import type { AdsScope } from '../http/ads.ts'
-import { choice, int, longId, Refused, required, text, time } from '../http/ads-input.ts'
+import { about, bool, choice, int, longId, Refused, required, text, time } from '../http/ads-input.ts'
 import { exactNumber } from '../http/json.ts'
 import { ALLOW_LISTS, isAllowed } from '../identity/index.ts'
 import type { Db } from '../storage/db.ts'
 import { listEntities } from '../storage/entities.ts'
 import { newAdsId } from '../storage/ids.ts'
-import { fragment } from '../storage/statements.ts'
+import { type Fragment, fragment } from '../storage/statements.ts'
 import { Entity, seconds, Text } from './wire.ts'
 import type { Actor } from './writes.ts'
 
@@ -135,6 +135,31 @@ const wholeHour = () => {
   })
 }
 
+/** What hangs below a line item and has a history. */
+const CHILDREN = [
+  ['TARGETING_CRITERIA', 'targeting_criteria'],
+  ['PROMOTED_TWEET', 'promoted_tweets'],
+  ['PROMOTED_ACCOUNT', 'promoted_accounts']
+] as const
+
+/** Rows of a line item and of what hangs below it, each kind by the index. */
+function ofLineItemAndChildren(accountId: string, lineItemId: string): Fragment {
+  const children = CHILDREN.map(
+    ([entity, table]) =>
+      ` or (e.entity = '${entity}' and e.entity_id in (select c.id from ${table} c where c.account_id = e.account_id and c.line_item_id = `
+  )
+  return {
+    strings: [
+      '(e.account_id = ',
+      " and ((e.entity = 'LINE_ITEM' and e.entity_id = ",
+      `)${children[0]}`,
+      ...children.slice(1).map((next) => `))${next}`),
+      '))))'
+    ],
+    values: [accountId, lineItemId, ...CHILDREN.map(() => lineItemId)]
+  }
+}
+
 export function historyRoutes(scope: AdsScope) {
   const { db } = scope.deps.database
   scope.route({
@@ -147,6 +172,10 @@ export function historyRoutes(scope: AdsScope) {
       start_time: wholeHour(),
       end_time: wholeHour(),
       user_id: longId(),
+      with_children: about(
+        bool(),
+        'Extension: of a LINE_ITEM, also changes of its targeting, promoted posts and accounts.'
+      ),
       count: int({ min: 1, max: 1000 }),
       cursor: text({ max: 4_000 })
     },
@@ -165,20 +194,24 @@ export function historyRoutes(scope: AdsScope) {
       if (!(await isAllowed(db, entry))) {
         throw badRequest('FEATURE_NOT_AVAILABLE', `Account history is a beta; account ${account_id} is not part of it`)
       }
-      const { entity_type, entity_id, start_time, end_time, user_id, ...query } = input
+      const { entity_type, entity_id, start_time, end_time, user_id, with_children, ...query } = input
       if (end_time <= start_time) {
         const message = 'end_time must be after start_time'
         throw badRequest('INVALID_TIME_WINDOW', message, { parameter: 'end_time' })
       }
+      const family = with_children === true && entity_type === 'LINE_ITEM'
       const page = await listEntities<HistoryRow>(
         db,
         'account_history',
         // History is never deleted.
         { ...query, with_deleted: true },
         {
-          where: { account_id, entity: entity_type, entity_id, user_id },
-          conditions: [fragment`e.change_time >= ${start_time} and e.change_time < ${end_time}`],
-          inputs: [start_time, end_time],
+          where: { account_id, user_id, ...(family ? {} : { entity: entity_type, entity_id }) },
+          conditions: [
+            ...(family ? [ofLineItemAndChildren(account_id, entity_id)] : []),
+            fragment`e.change_time >= ${start_time} and e.change_time < ${end_time}`
+          ],
+          inputs: [start_time, end_time, ...(family ? [entity_id] : [])],
           columns: 'e.changes::text as changes_text, e.entity_data::text as entity_data_text',
           sortable: []
         }

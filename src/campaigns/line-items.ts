@@ -2,7 +2,7 @@
 import { sql } from 'kysely'
 import { ApiError } from '../errors.ts'
 import { ADS_LIMITS, type AdsScope, listInput } from '../http/ads.ts'
-import { bool, id, list, text } from '../http/ads-input.ts'
+import { about, bool, choice, id, list, text } from '../http/ads-input.ts'
 import type { Database, Db } from '../storage/db.ts'
 import { newAdsId } from '../storage/ids.ts'
 import { fragment } from '../storage/statements.ts'
@@ -22,6 +22,7 @@ import {
   type Stamped,
   updateRow
 } from './rows.ts'
+import { ENTITY_STATUSES } from './rules/campaigns.ts'
 import { changesOf } from './rules/changes.ts'
 import { lineItemCreate, lineItemUpdate } from './rules/inputs.ts'
 import type { LineItemContext, LineItemInput, LineItemState } from './rules/line-item-state.ts'
@@ -241,7 +242,8 @@ export function lineItemRoutes(scope: AdsScope, reference: ReferenceStore) {
       funding_instrument_ids: list(id()),
       line_item_ids: list(id()),
       q: text(),
-      with_draft: bool()
+      with_draft: bool(),
+      entity_statuses: about(list(choice(ENTITY_STATUSES)), 'Extension: only those with one of these statuses.')
     },
     output: LineItem,
     many: true,
@@ -252,7 +254,8 @@ export function lineItemRoutes(scope: AdsScope, reference: ReferenceStore) {
         where: {
           id: input.line_item_ids,
           campaign_id: input.campaign_ids,
-          funding_instrument_id: input.funding_instrument_ids
+          funding_instrument_id: input.funding_instrument_ids,
+          entity_status: input.entity_statuses
         },
         conditions: [
           ...(input.with_draft ? [] : [fragment`e.entity_status <> 'DRAFT'`]),

@@ -6,9 +6,10 @@ import type { AdsScope } from '../http/ads.ts'
 import { bool, choice, int, list, Refused, required, text } from '../http/ads-input.ts'
 import { pageOf } from './lookups.ts'
 import type { ReferenceStore } from './reference-store.ts'
+import { OBJECTIVE_NAMES, type Objective, objectiveRule, payByOptions } from './rules/objectives.ts'
 import { PRODUCT_TYPES } from './rules/placements.ts'
 import { unexpected } from './rules/problems.ts'
-import { Entity, Int, Text, TextOrNull, Texts } from './wire.ts'
+import { Bool, Entity, Int, Text, TextOrNull, Texts } from './wire.ts'
 
 const BusinessCategory = Entity({ id: Text, name: Text, iab_categories: Texts })
 const BiddingRule = Entity({
@@ -47,6 +48,30 @@ export const countryCode = () => {
       if (!/^[A-Z]{2}$/.test(value)) throw new Refused(`Expected a country code, got "${value}" for ${name}`)
       return value
     }
+  }
+}
+
+const ObjectiveOptions = Entity({
+  objective: Text,
+  goals: Type.Array(Entity({ goal: Text, pay_by: Texts })),
+  bid_strategies: Texts,
+  bid_strategies_on_create: Texts,
+  frequency_cap: Bool,
+  needs_app: Bool,
+  needs_landing_url: Bool
+})
+
+/** The first goal and the first way to pay are the defaults. */
+function objectiveOptions(objective: Objective) {
+  const rule = objectiveRule(objective)!
+  return {
+    objective,
+    goals: rule.goals.map((goal) => ({ goal, pay_by: payByOptions(goal, 'AUTO') })),
+    bid_strategies: rule.bidStrategies,
+    bid_strategies_on_create: [...rule.bidStrategies, ...(rule.bidStrategiesOnCreate ?? [])],
+    frequency_cap: rule.frequencyCap,
+    needs_app: rule.needsApp,
+    needs_landing_url: rule.needsLandingUrl
   }
 }
 
@@ -100,6 +125,16 @@ export function referenceRoutes(scope: AdsScope, reference: ReferenceStore) {
       const all = (await reference.load()).rows('placements')
       return { rows: all.filter((row) => !input.product_type || row.product_type === input.product_type) }
     }
+  })
+
+  scope.route({
+    method: 'GET',
+    path: '/line_items/objectives',
+    summary: 'What each objective of a line item allows: goals and how they are paid for, bid strategies, caps.',
+    output: ObjectiveOptions,
+    many: 'without_cursor',
+    extension: true,
+    handler: async () => ({ rows: OBJECTIVE_NAMES.map(objectiveOptions) })
   })
 
   scope.route({

@@ -171,3 +171,45 @@ test('the operator’s own reference rows take the place of the shipped ones, un
   assert.equal((await me.get('/advertiser_business_categories')).data.length, 16)
   await assert.rejects(() => replaceReference(db, 'industry_types', [{ id: 3 }], now), /expected text/)
 })
+
+test('objectives: what each allows, with the defaults first', async () => {
+  const { data } = await me.get('/line_items/objectives')
+  assert.equal(data.length, 8)
+  assert.deepEqual(
+    data.find((row: { objective: string }) => row.objective === 'WEBSITE_CLICKS'),
+    {
+      objective: 'WEBSITE_CLICKS',
+      goals: [
+        { goal: 'LINK_CLICKS', pay_by: ['IMPRESSION', 'LINK_CLICK'] },
+        { goal: 'SITE_VISITS', pay_by: ['IMPRESSION'] },
+        { goal: 'WEBSITE_CONVERSIONS', pay_by: ['IMPRESSION'] }
+      ],
+      bid_strategies: ['AUTO', 'MAX', 'TARGET'],
+      bid_strategies_on_create: ['AUTO', 'MAX', 'TARGET'],
+      frequency_cap: false,
+      needs_app: false,
+      needs_landing_url: true
+    }
+  )
+  const followers = data.find((row: { objective: string }) => row.objective === 'FOLLOWERS')
+  assert.deepEqual(followers.bid_strategies_on_create, ['AUTO', 'TARGET'])
+})
+
+test('targeting types: each says where its values come from', async () => {
+  const { data } = await me.get('/targeting_criteria/types')
+  const type = (name: string) => data.find((row: { targeting_type: string }) => row.targeting_type === name)
+  assert.deepEqual(type('INTEREST'), {
+    targeting_type: 'INTEREST',
+    primary: true,
+    operator_types: ['EQ', 'NE'],
+    lookup: '/targeting_criteria/interests',
+    values: [],
+    expects: null,
+    max: 100,
+    batch_only: false
+  })
+  assert.deepEqual(type('GENDER').values, ['1', '2'])
+  assert.equal(type('EXACT_KEYWORD').expects, 'a keyword of 1 to 150 characters')
+  for (const { lookup } of data.filter((row: { lookup: string | null }) => row.lookup !== null))
+    assert.equal((await me.get(lookup, { locale: 'en-US' })).status, 200, lookup)
+})

@@ -6,8 +6,9 @@ import { pageOf } from './lookups.ts'
 import type { ReferenceKind, ReferenceRows } from './reference/types.ts'
 import { countryCode } from './reference-routes.ts'
 import type { ReferenceStore } from './reference-store.ts'
+import { TARGETING_TYPES, type TargetingRule } from './rules/targeting.ts'
 import { suggest } from './targeting-suggestions.ts'
-import { Bool, Entity, folded, Int, Text, Texts } from './wire.ts'
+import { Bool, Entity, folded, Int, IntOrNull, Text, TextOrNull, Texts } from './wire.ts'
 
 export const EVENT_TYPES = [
   'CONFERENCE',
@@ -188,6 +189,32 @@ export const LOOKUPS = [
 
 export const SUGGESTION_TYPES = ['KEYWORD', 'USER_ID'] as const
 
+/** Below /12. */
+const lookupPath = (kind: ReferenceKind) => (kind === 'iab_categories' ? `/${kind}` : `/targeting_criteria/${kind}`)
+
+/** Values come from a lookup, from `values`, or are a text of the form that `expects` says. */
+const TargetingType = Entity({
+  targeting_type: Text,
+  primary: Bool,
+  operator_types: Texts,
+  lookup: TextOrNull,
+  values: Texts,
+  expects: TextOrNull,
+  max: IntOrNull,
+  batch_only: Bool
+})
+
+const targetingType = ([targeting_type, { primary, operators, values, max, batchOnly }]: [string, TargetingRule]) => ({
+  targeting_type,
+  primary,
+  operator_types: operators,
+  lookup: 'lookup' in values ? lookupPath(values.lookup) : null,
+  values: 'values' in values ? values.values : [],
+  expects: 'what' in values ? values.what : null,
+  max: max ?? null,
+  batch_only: batchOnly ?? false
+})
+
 export function targetingLookupRoutes(scope: AdsScope, reference: ReferenceStore) {
   const { clock } = scope.deps
   for (const { kind, summary, input: fields, output, wanted, countDefault = 200, ...more } of LOOKUPS) {
@@ -214,6 +241,16 @@ export function targetingLookupRoutes(scope: AdsScope, reference: ReferenceStore
       }
     })
   }
+
+  scope.route({
+    method: 'GET',
+    path: '/targeting_criteria/types',
+    summary: 'Targeting types: which are primary, how they compare, and where their values come from.',
+    output: TargetingType,
+    many: 'without_cursor',
+    extension: true,
+    handler: async () => ({ rows: Object.entries(TARGETING_TYPES).map(targetingType) })
+  })
 
   scope.route({
     method: 'GET',
