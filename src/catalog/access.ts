@@ -28,7 +28,8 @@ export function admitEarlyAccess({ user, app }: UserPrincipal) {
   if (user.allow_lists.includes(list) || app.allow_lists.includes(list)) return
   throw forbidden(
     'UNAUTHORIZED_CLIENT_APPLICATION',
-    'The client application making this request does not have access to this API: catalogs are available by early access only'
+    'The client application making this request does not have access to this API',
+    { details: 'Catalogs are available by early access only; ask the operator for it.' }
   )
 }
 

@@ -86,6 +86,40 @@ for (const environment of ['production', 'sandbox'] as const) {
     const long = await merchant.get('/product_catalogs', { user_id: 'me' })
     assert.match(long.body.errors[0].message, /^Expected Long, got "me"/)
   })
+
+  test(`${environment}: without early access every endpoint refuses before it looks at the request`, async () => {
+    const merchant = await givenMerchant(app, { environment, earlyAccess: false, catalog: false })
+    for (const [method, path] of [
+      ['GET', '/product_catalogs'],
+      ['POST', '/product_catalogs'],
+      ['PUT', '/product_catalogs/1'],
+      ['DELETE', '/product_catalogs/1'],
+      ['GET', '/product_catalogs/1/products'],
+      ['PUT', '/product_catalogs/1/products'],
+      ['DELETE', '/product_catalogs/1/products'],
+      ['GET', '/product_catalogs/1/product_sets/1'],
+      ['POST', '/product_catalogs/1/product_sets'],
+      ['PUT', '/product_catalogs/1/product_sets/1'],
+      ['DELETE', '/product_catalogs/1/product_sets/1'],
+      ['GET', '/product_catalogs/1/scheduled_feeds'],
+      ['POST', '/product_catalogs/1/scheduled_feeds'],
+      ['PUT', '/product_catalogs/1/scheduled_feeds/1'],
+      ['DELETE', '/product_catalogs/1/scheduled_feeds/1']
+    ] as const) {
+      const answer = await merchant.call(method, path)
+      assert.deepEqual([answer.status, codes(answer)], [403, ['UNAUTHORIZED_CLIENT_APPLICATION']], `${method} ${path}`)
+      assert.deepEqual(answer.body, {
+        errors: [
+          {
+            code: 'UNAUTHORIZED_CLIENT_APPLICATION',
+            message: 'The client application making this request does not have access to this API',
+            details: 'Catalogs are available by early access only; ask the operator for it.'
+          }
+        ],
+        request: { params: {} }
+      })
+    }
+  })
 }
 
 test('catalogs of one environment do not exist in the other', async () => {
@@ -96,31 +130,6 @@ test('catalogs of one environment do not exist in the other', async () => {
   assert.deepEqual((await sandbox('GET', '/product_catalogs')).data, [])
   for (const path of ['products', 'product_sets', 'scheduled_feeds'])
     assert.equal((await sandbox('GET', `/product_catalogs/${merchant.catalogId}/${path}`)).status, 404)
-})
-
-test('without early access every endpoint refuses before it looks at the request', async () => {
-  const merchant = await givenMerchant(app, { earlyAccess: false, catalog: false })
-  for (const [method, path] of [
-    ['GET', '/product_catalogs'],
-    ['POST', '/product_catalogs'],
-    ['PUT', '/product_catalogs/1'],
-    ['DELETE', '/product_catalogs/1'],
-    ['GET', '/product_catalogs/1/products'],
-    ['PUT', '/product_catalogs/1/products'],
-    ['DELETE', '/product_catalogs/1/products'],
-    ['GET', '/product_catalogs/1/product_sets/1'],
-    ['POST', '/product_catalogs/1/product_sets'],
-    ['PUT', '/product_catalogs/1/product_sets/1'],
-    ['DELETE', '/product_catalogs/1/product_sets/1'],
-    ['GET', '/product_catalogs/1/scheduled_feeds'],
-    ['POST', '/product_catalogs/1/scheduled_feeds'],
-    ['PUT', '/product_catalogs/1/scheduled_feeds/1'],
-    ['DELETE', '/product_catalogs/1/scheduled_feeds/1']
-  ] as const) {
-    const answer = await merchant.call(method, path)
-    assert.deepEqual([answer.status, codes(answer)], [403, ['UNAUTHORIZED_CLIENT_APPLICATION']], `${method} ${path}`)
-    assert.deepEqual(answer.body.request, { params: {} })
-  }
 })
 
 test('early access of the client application is enough', async () => {

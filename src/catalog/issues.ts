@@ -1,4 +1,6 @@
 /** What is wrong with a product, a feed row or a feed file, in words that its owner can act on. */
+import { stringifiable } from '../http/json.ts'
+
 export interface Issue {
   code: string
   /** The product field or filter attribute at fault; null when the row or the file as a whole is. */
@@ -20,7 +22,8 @@ export function cutValue(value: string, charsMax = ISSUE_VALUE_CHARS_MAX): strin
 
 /** Builds an issue; the message receives the value already cut and quoted. */
 export function issue(code: string, field: string | null, value: unknown, message: (shown: string) => string): Issue {
-  const text =
-    value == null ? null : cutValue(typeof value === 'string' ? value : (JSON.stringify(value) ?? typeof value))
+  // Large integers of a request are exact, which JSON.stringify alone cannot write.
+  const written = () => JSON.stringify(stringifiable(value)) ?? typeof value
+  const text = value == null ? null : cutValue(typeof value === 'string' ? value : written())
   return { code, field, value: text, message: message(text === null ? 'nothing' : `"${text}"`) }
 }

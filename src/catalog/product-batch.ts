@@ -38,13 +38,17 @@ function readItem(input: unknown): Item {
   const given = input as Record<string, unknown>
   const { product, errors, warnings } = validateProduct(given)
   return {
-    id: typeof given.id === 'string' ? clean(given.id) : null,
+    id: shownId(given.id),
     givenKey: given.product_key == null || given.product_key === '' ? null : String(given.product_key),
     product,
     errors: errors.map(({ message }) => message),
     warnings: warnings.map(({ message }) => message)
   }
 }
+
+/** A number is no id, but the result still tells which item it is about. */
+const shownId = (id: unknown) =>
+  typeof id === 'string' ? clean(id) : typeof id === 'number' || typeof id === 'bigint' ? String(id) : null
 
 /** "When an id occurs several times in one request, all instances are ignored." */
 function refuseRepeated(items: Item[]) {

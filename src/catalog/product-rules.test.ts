@@ -132,6 +132,7 @@ const refused: [rule: string, change: Record<string, unknown>, code: string, fie
   ['inventory is not negative', { inventory: -1 }, 'INVALID_INVENTORY', 'inventory'],
   ['inventory is a number', { inventory: 'many' }, 'INVALID_INVENTORY', 'inventory'],
   ['inventory has an end', { inventory: 2_147_483_648 }, 'INVALID_INVENTORY', 'inventory'],
+  ['inventory has an end', { inventory: 12345678901234567890n }, 'INVALID_INVENTORY', 'inventory'],
   ['inventory is at least 1 when in stock', { inventory: 0 }, 'IN_STOCK_WITHOUT_INVENTORY', 'inventory'],
   ['a color is no hex code', { color: '#FFAA00' }, 'HEX_COLOR', 'color'],
   ['an item group id has at most 100 characters', { item_group_id: 'x'.repeat(101) }, 'TOO_LONG', 'item_group_id'],
@@ -141,6 +142,7 @@ const refused: [rule: string, change: Record<string, unknown>, code: string, fie
   ['a title is a string', { title: { en: 'Shoes' } }, 'WRONG_TYPE', 'title'],
   ['a brand is a string', { brand: ['Acme'] }, 'WRONG_TYPE', 'brand'],
   ['additional images are strings', { additional_image_link: [1] }, 'WRONG_TYPE', 'additional_image_link'],
+  ['a size is a string, however large the number', { size: 12345678901234567890n }, 'WRONG_TYPE', 'size'],
   ['a text has no NUL', { title: 'a\0b' }, 'INVALID_CHARACTER', 'title'],
   ['a text is valid Unicode', { size: '\ud800' }, 'INVALID_CHARACTER', 'size']
 ]
@@ -245,7 +247,13 @@ test('cuts long values in reports to 100 characters', () => {
 })
 
 test('answers for any JSON whatever, and takes only what is whole', () => {
-  const value = fc.oneof(fc.jsonValue(), fc.string({ unit: 'binary' }), fc.constantFrom(...Object.values(whole)))
+  const value = fc.oneof(
+    fc.jsonValue(),
+    fc.bigInt(),
+    fc.array(fc.bigInt()),
+    fc.string({ unit: 'binary' }),
+    fc.constantFrom(...Object.values(whole))
+  )
   const input = fc.dictionary(fc.oneof(fc.constantFrom(...PRODUCT_FIELDS), fc.string()), value)
   fc.assert(
     fc.property(input, (change) => {

@@ -217,8 +217,8 @@ function unknownField(key: string, { warnings }: Found) {
 /** The text of a JSON value; anything that is not the field's type is an error and reads as unset. */
 function fromJson(value: unknown, field: ProductField, { errors }: Found): string | null {
   if (value === null || value === undefined) return null
-  if (field === 'inventory' && typeof value === 'number') {
-    if (Number.isSafeInteger(value)) return String(value)
+  if (field === 'inventory' && (typeof value === 'number' || typeof value === 'bigint')) {
+    if (typeof value === 'bigint' || Number.isSafeInteger(value)) return String(value)
   } else if (field === 'additional_image_link' && Array.isArray(value)) {
     if (value.every((url) => typeof url === 'string')) return value.map((url) => url.replaceAll(',', '%2C')).join(',')
   } else if (typeof value === 'string') {

@@ -148,6 +148,25 @@ for (const environment of ['production', 'sandbox'] as const) {
     assert.deepEqual([wrong.status, wrong.id, right.status], ['ERROR', null, 'CREATE_SUCCESS'])
   })
 
+  test(`${environment}: whole-request problems are 400, and numbers too large for JavaScript are no problem`, async () => {
+    const merchant = await givenMerchant(app, { environment })
+    const send = (payload: string, method = 'PUT') => {
+      const headers = { authorization: `Bearer ${merchant.token}`, 'content-type': 'application/json' }
+      return merchant.call(method, 'products', undefined, { payload, headers })
+    }
+    for (const payload of ['{"products":[', '"products"', '', '[]'])
+      assert.equal((await send(payload)).status, 400, payload)
+    const body = JSON.stringify({ products: [product('a'), { ...product('b'), id: 7 }] })
+
+    const answer = await send(body.replace('"brand"', '"size":12345678901234567890,"brand"'))
+
+    assert.equal(answer.status, 200, JSON.stringify(answer.body))
+    const [large, number] = answer.data.products_response
+    assert.match(large.errors[0], /^size "12345678901234567890" is not a string/)
+    assert.deepEqual([number.id, number.status], ['7', 'ERROR'], 'which item it was is said')
+    assert.match(number.errors[0], /^id "7" is not a string/)
+  })
+
   test(`${environment}: a page has 1 to 100 products, 100 by default, and the cursor leads through all`, async () => {
     const merchant = await givenMerchant(app, { environment })
     await givenProducts(
