@@ -7,7 +7,7 @@ import { readStored, stringifiable } from '../http/json.ts'
 import { invalidRequest } from '../http/problems.ts'
 import { bodyRefusals } from '../http/v2-validation.ts'
 import { findUsers } from '../identity/index.ts'
-import { type Database, type Db, isDatabaseAway } from '../storage/db.ts'
+import { type Database, type Db, isDatabaseAway, planOnce } from '../storage/db.ts'
 import { groupCalls } from '../storage/group-calls.ts'
 import { newId } from '../storage/ids.ts'
 import type { Delivery, DeliveryEngine, NewDelivery } from '../webhooks/index.ts'
@@ -245,9 +245,12 @@ async function knowingAuthors(db: Db, incoming: readonly Incoming[]): Promise<In
   })
 }
 
-const INSERT = `insert into events (created_at, occurred_at, id, event_type, user_id, payload, includes)
+const INSERT = planOnce(
+  'events.insert',
+  `insert into events (created_at, occurred_at, id, event_type, user_id, payload, includes)
   select $1, occurred_at, id, event_type, user_id, payload, includes
   from unnest($2::timestamptz[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[]) as t (occurred_at, id, event_type, user_id, payload, includes)`
+)
 
 async function insertEvents(tx: Db, incoming: readonly Incoming[], createdAt: string) {
   const events = incoming.map(({ event }) => event)

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
+import { CompiledQuery } from 'kysely'
 import { testDatabase } from '../../test/database.ts'
-import { isDatabaseAway, openDatabase, violatedConstraint } from './db.ts'
+import { isDatabaseAway, openDatabase, planOnce, violatedConstraint } from './db.ts'
 
 const { database, url } = await testDatabase({ after })
 
@@ -20,6 +21,20 @@ test('timestamps come back as ISO strings in milliseconds and bigints exactly', 
     big: 9223372036854775807n,
     exact: '0.10',
     json: { a: [1] }
+  })
+})
+
+test('a statement that is planned once is prepared on its connection, and answers as before', async () => {
+  const text = planOnce('test.twice', 'select $1::int * 2 as twice')
+  await database.db.transaction().execute(async (tx) => {
+    for (const n of [4, 5]) {
+      const { rows } = await tx.executeQuery<{ twice: number }>(CompiledQuery.raw(text, [n]))
+      assert.deepEqual(rows, [{ twice: n * 2 }])
+    }
+    const { rows } = await tx.executeQuery(
+      CompiledQuery.raw('select name from pg_prepared_statements where statement = $1', [text])
+    )
+    assert.deepEqual(rows, [{ name: 'test.twice' }])
   })
 })
 

@@ -40,6 +40,23 @@ const types: pg.CustomTypesConfig = {
     (format !== 'binary' && parsers.get(oid)) || pg.types.getTypeParser(oid, format)) as typeof pg.types.getTypeParser
 }
 
+const plannedOnce = new Map<string, string>()
+/** A statement that is sent often, for `CompiledQuery.raw`: a connection parses and plans it once. Its text must be fixed. */
+export function planOnce(name: string, text: string) {
+  plannedOnce.set(text, name)
+  return text
+}
+
+/** Kysely sends text and values, without a name. */
+class PlanningClient extends pg.Client {
+  // biome-ignore lint/suspicious/noExplicitAny: one of eight overloads
+  override query(...args: any[]): any {
+    const [text, values, ...rest] = args
+    const name = typeof text === 'string' ? plannedOnce.get(text) : undefined
+    return name ? super.query({ name, text, values }, ...(rest as [])) : super.query(...(args as [pg.QueryConfig]))
+  }
+}
+
 export interface Database {
   db: Db
   pool: pg.Pool
@@ -64,7 +81,7 @@ export function openDatabase({ url, connectionsMax = 20, onIdleError }: Database
     keepAlive: true,
     application_name: 'herald'
   }
-  const pool = new pg.Pool({ ...connection, max: connectionsMax, idleTimeoutMillis: 30_000 })
+  const pool = new pg.Pool({ ...connection, Client: PlanningClient, max: connectionsMax, idleTimeoutMillis: 30_000 })
   // A connection lost between two queries of a transaction is told to its client alone; unheard, that ends the process.
   pool.on('connect', (client) => client.on('error', () => {}))
   // A connection on its way out may still hear that the database stops; that is no news.

@@ -1,7 +1,10 @@
 /** The SQL of log.ts. Every statement works on a batch; none is sent per delivery. */
+import { planOnce } from '../storage/db.ts'
 
 /** $1..$7 columns of the deliveries, $8 their time, $9 all bodies end to end. Answers with the ids that were not queued. */
-export const APPEND = `
+export const APPEND = planOnce(
+  'append',
+  `
 with input as (
   select * from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::int[], $7::int[])
     as input (app_id, webhook_id, id, event_id, kind, body_start, body_bytes)
@@ -23,6 +26,7 @@ with input as (
   from known where not valid
 )
 select input.id from input left join known on known.id = input.id where known.valid is not true`
+)
 
 /**
  * A walk over the first two columns of the queue's key, one step per lane. $1 now.
