@@ -1,18 +1,17 @@
-/** Checks (extension): what an import would say about an address or an uploaded sample. Nothing is imported. */
+/** Checks (extension): what an import would say about an address or an uploaded sample. Nothing but the report is kept. */
 import type { Deps } from '../deps.ts'
 import { badRequest, badRequests } from '../errors.ts'
 import type { AdsScope } from '../http/ads.ts'
 import { about, json, Refused, required } from '../http/ads-input.ts'
-import { newId } from '../storage/ids.ts'
 import type { FeedFormat } from './feed-import/detect.ts'
 import { foresee } from './feed-import/guard.ts'
 import { markDuplicates } from './feed-import/merge.ts'
-import { RejectedRows } from './feed-import/rejected.ts'
+import { type RejectedLimits, RejectedRows } from './feed-import/rejected.ts'
 import { IssueReport } from './feed-import/report.ts'
 import { stageInThread } from './feed-import/stage-thread.ts'
 import { dropStaging, stagingTable } from './feed-import/staging.ts'
 import { FeedRun, shapeRun } from './feed-run-wire.ts'
-import { getRun, type RunRow, startRun } from './feed-runs.ts'
+import { getRun, keepCheck, type RunRow, startRun, updateCheck } from './feed-runs.ts'
 import { rejectedCsv } from './rejected-csv.ts'
 import { CATALOG, catalogRoute } from './routes.ts'
 import { feedFormat, feedUrl, refuseAddress } from './scheduled-feeds.ts'
@@ -22,7 +21,8 @@ const CHECKS = `${CATALOG}/feed_checks`
 const ONE = `${CHECKS}/:run_id`
 /** A sample is judged while the caller waits. */
 const SAMPLE_DEADLINE_MS = 60_000
-const NOTHING_KEPT = { rowsMax: 0, bytesMax: 0 }
+/** What a report says whose making was cut off. */
+const INTERRUPTED = { code: 'INTERRUPTED', message: 'The check was interrupted. Check the file again.' }
 
 const sample = json(
   { type: 'string', description: 'The beginning of a feed file, as text.' },
@@ -34,48 +34,30 @@ const sample = json(
 )
 
 /** As an import would do it, up to the point where the catalog would change. */
-async function checkSample(deps: Deps, catalogId: string, text: string, format: FeedFormat): Promise<RunRow> {
+async function checkSample(
+  deps: Deps,
+  catalogId: string,
+  text: string,
+  format: FeedFormat,
+  limits: RejectedLimits
+): Promise<RunRow> {
   const { database, egress, clock } = deps
   const { db, pool } = database
-  const id = newId()
-  const table = stagingTable(id, 'sample')
-  const now = new Date(clock.now()).toISOString()
-  const { connectionString, options } = database.connection
   const began = performance.now()
-  const blank = {
-    catalog_id: catalogId,
-    id,
-    feed_id: null,
-    trigger: 'request',
-    validate_only: true,
-    force: false,
-    confirmed: false,
-    feed_url: '',
-    feed_format: format,
-    fetch_failures: 0,
-    not_modified: false,
-    etag: null,
-    last_modified: null,
-    staging_table: null,
-    created_at: now,
-    started_at: now,
-    finished_at: now,
-    next_fetch_at: null,
-    guard: null,
-    error: null,
-    created: 0,
-    updated: 0,
-    unchanged: 0,
-    rejected: 0,
-    duplicate: 0,
-    rows_read: 0,
-    last_row: 0
-  } as const
-  const spent = (bytes: number) => ({
-    bytes_read: bytes,
-    bytes_total: bytes,
-    elapsed_ms: Math.round(performance.now() - began)
+  // Rejected rows belong to a run. Until this one has an end it is one that failed, in case this node dies.
+  const run = await transact(db, async (tx) => {
+    await lockCatalog(tx, catalogId, 'key share')
+    return keepCheck(tx, { catalog_id: catalogId, feed_format: format, error: INTERRUPTED }, clock.now())
   })
+  const table = stagingTable(run.id, 'sample')
+  const { connectionString, options } = database.connection
+  const end = (bytes: number, change: Partial<RunRow>) =>
+    updateCheck(db, run, {
+      bytes_read: bytes,
+      bytes_total: bytes,
+      elapsed_ms: Math.round(performance.now() - began),
+      ...change
+    })
   try {
     const outcome = await stageInThread(
       {
@@ -84,30 +66,27 @@ async function checkSample(deps: Deps, catalogId: string, text: string, format: 
         source: { bytes: Buffer.from(text) },
         deadlineMs: SAMPLE_DEADLINE_MS,
         format,
-        run: { catalog_id: catalogId, id },
-        limits: NOTHING_KEPT,
+        run: { catalog_id: catalogId, id: run.id },
+        limits,
         table
       },
       { signal: AbortSignal.timeout(SAMPLE_DEADLINE_MS), progress: () => {} }
     )
     if (outcome.kind === 'not modified') throw new Error('a sample has no host')
-    if (outcome.kind === 'failed') {
-      const { error, issues, bytes } = outcome
-      return { ...blank, ...spent(bytes), state: 'FAILED', error, issues }
-    }
+    if (outcome.kind === 'failed') return await end(outcome.bytes, { error: outcome.error, issues: outcome.issues })
     const report = new IssueReport(outcome.issues)
     const duplicate = await markDuplicates(db, table)
-    await new RejectedRows(pool, { catalog_id: catalogId, id }, NOTHING_KEPT).keepDuplicates(table, duplicate, report)
+    await new RejectedRows(pool, run, limits, outcome.rejectedKept).keepDuplicates(table, duplicate, report)
     const { created, updated, unchanged } = await foresee(db, catalogId, table)
     const { rows: rows_read, rejected, bytes } = outcome
     const counts = { rows_read, rejected, duplicate, created, updated, unchanged }
-    return { ...blank, ...spent(bytes), ...counts, state: 'DONE', issues: report.list() }
+    return await end(bytes, { ...counts, state: 'DONE', error: null, issues: report.list() })
   } finally {
     await dropStaging(pool, table)
   }
 }
 
-export function feedCheckRoutes(scope: AdsScope) {
+export function feedCheckRoutes(scope: AdsScope, limits: RejectedLimits) {
   const { deps } = scope
   const { db } = deps.database
   const shared = { resource: 'scheduled_feeds', output: FeedRun, extension: true } as const
@@ -126,8 +105,7 @@ export function feedCheckRoutes(scope: AdsScope) {
       if (feed_url !== undefined && text !== undefined)
         throw badRequest('EXCLUSIVE_PARAMETERS', 'feed_url and sample are exclusive parameters')
       if (text !== undefined) {
-        const checked = await checkSample(deps, catalog.id, text, feed_format)
-        return shapeRun({ ...checked, id: null, feed_url: null })
+        return shapeRun(await checkSample(deps, catalog.id, text, feed_format, limits))
       }
       if (feed_url === undefined)
         throw badRequests([
@@ -147,7 +125,7 @@ export function feedCheckRoutes(scope: AdsScope) {
     ...shared,
     method: 'GET',
     path: ONE,
-    summary: 'A check of a feed address.',
+    summary: 'A check of a feed address or of a sample.',
     handler: async ({ catalog, path }) => shapeRun(await getRun(db, catalog.id, null, path.run_id!))
   })
 

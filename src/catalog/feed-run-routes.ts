@@ -1,19 +1,31 @@
 /** Imports of a feed (extension): look at them, start one now, confirm one, download what was rejected, what comes next. */
 import { isoTime } from '../clock.ts'
+import { badRequests } from '../errors.ts'
 import type { AdsScope } from '../http/ads.ts'
-import { about, bool, int, text } from '../http/ads-input.ts'
+import { about, bool, int, required } from '../http/ads-input.ts'
 import { FeedRun, shapeRun } from './feed-run-wire.ts'
 import { confirmRun, getRun, listRuns, startRun } from './feed-runs.ts'
 import { rejectedCsv } from './rejected-csv.ts'
-import { catalogRoute } from './routes.ts'
-import { nextRuns } from './schedule.ts'
-import { getFeed, ONE_FEED } from './scheduled-feeds.ts'
+import { catalogRoute, keyCursor } from './routes.ts'
+import { type FeedSchedule, nextRuns } from './schedule.ts'
+import { explainRepeat, FEEDS, feedInput, getFeed, ONE_FEED, repeat } from './scheduled-feeds.ts'
 import { lockCatalog, transact } from './transactions.ts'
 import { Text, Texts, Whole } from './wire.ts'
 
 const RUNS = `${ONE_FEED}/runs`
 const ONE = `${RUNS}/:run_id`
 const NEXT_RUNS = 5
+const NextRuns = Whole({ time_zone: Text, next_runs: Texts, local_times: Texts })
+
+/** In UTC, and as the clocks of the zone show it. */
+function upcoming(schedule: FeedSchedule, now: number) {
+  const runs = nextRuns(schedule, now, NEXT_RUNS)
+  const local = (ms: number) =>
+    Temporal.Instant.fromEpochMilliseconds(ms)
+      .toZonedDateTimeISO(schedule.time_zone)
+      .toString({ timeZoneName: 'never', smallestUnit: 'minute' })
+  return { time_zone: schedule.time_zone, next_runs: runs.map(isoTime), local_times: runs.map(local) }
+}
 
 export function feedRunRoutes(scope: AdsScope) {
   const { database, clock } = scope.deps
@@ -29,7 +41,7 @@ export function feedRunRoutes(scope: AdsScope) {
     method: 'GET',
     path: RUNS,
     summary: 'Imports of a feed, newest first.',
-    input: { count: int({ min: 1, max: 100 }), cursor: text({ max: 100 }) },
+    input: { count: int({ min: 1, max: 100 }), cursor: keyCursor() },
     many: true,
     handler: async ({ catalog, path, input: { count = 20, cursor } }) => {
       const feed = await getFeed(db, catalog.id, path.scheduled_feed_id!)
@@ -99,15 +111,28 @@ export function feedRunRoutes(scope: AdsScope) {
     method: 'GET',
     path: `${ONE_FEED}/next_runs`,
     summary: 'When the feed will be fetched next.',
-    output: Whole({ time_zone: Text, next_runs: Texts, local_times: Texts }),
-    handler: async ({ catalog, path }) => {
-      const feed = await getFeed(db, catalog.id, path.scheduled_feed_id!)
-      const runs = nextRuns(feed, clock.now(), NEXT_RUNS)
-      const local = (ms: number) =>
-        Temporal.Instant.fromEpochMilliseconds(ms)
-          .toZonedDateTimeISO(feed.time_zone)
-          .toString({ timeZoneName: 'never', smallestUnit: 'minute' })
-      return { time_zone: feed.time_zone, next_runs: runs.map(isoTime), local_times: runs.map(local) }
+    output: NextRuns,
+    handler: async ({ catalog, path }) => upcoming(await getFeed(db, catalog.id, path.scheduled_feed_id!), clock.now())
+  })
+
+  catalogRoute(scope, {
+    ...shared,
+    method: 'POST',
+    path: `${FEEDS}/next_runs`,
+    summary: 'When a feed with this schedule would be fetched; nothing is stored.',
+    readOnly: true,
+    input: {
+      frequency: required(feedInput.frequency),
+      start_time: required(feedInput.start_time),
+      time_zone: required(feedInput.time_zone),
+      repeat
+    },
+    output: NextRuns,
+    handler: async ({ input }) => {
+      const schedule = { ...input, repeat: input.repeat ?? null }
+      const problem = explainRepeat(schedule.frequency, schedule.repeat)
+      if (problem) throw badRequests([problem])
+      return upcoming(schedule, clock.now())
     }
   })
 }

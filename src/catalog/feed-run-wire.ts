@@ -6,12 +6,13 @@ import { Bool, Int, IntOrNull, Text, TextOrNull, Whole, WholeOrNull } from './wi
 const POSITION = { row: IntOrNull, line: IntOrNull, column: IntOrNull }
 
 export const RUN_FIELDS = {
-  id: TextOrNull,
+  id: Text,
   product_catalog_id: Text,
   scheduled_feed_id: TextOrNull,
   trigger: Text,
   validate_only: Bool,
   state: { type: 'string', enum: [...RUN_STATES] },
+  /** Null for a file that was uploaded. */
   feed_url: TextOrNull,
   feed_format: Text,
   created_at: Text,
@@ -50,9 +51,7 @@ export const RUN_FIELDS = {
 }
 export const FeedRun = Whole(RUN_FIELDS)
 
-type Shown = Omit<RunRow, 'id' | 'feed_url'> & { id: string | null; feed_url: string | null }
-
-export function shapeRun(run: Shown) {
+export function shapeRun(run: RunRow) {
   const { bytes_read, bytes_total, rows_read, elapsed_ms, error } = run
   const seconds = elapsed_ms / 1000
   const perSecond = (count: number) => (seconds > 0 ? Math.round(count / seconds) : null)
@@ -64,6 +63,7 @@ export function shapeRun(run: Shown) {
     ...run,
     product_catalog_id: run.catalog_id,
     scheduled_feed_id: run.feed_id,
+    feed_url: run.feed_url || null,
     next_fetch_at: isActive(run.state) ? run.next_fetch_at : null,
     progress: {
       bytes_read,

@@ -143,6 +143,45 @@ export async function startRun(tx: Tx, input: NewRun, now: number): Promise<RunR
   }
 }
 
+/** A check that is made while somebody waits: no job will ever touch it. */
+export async function keepCheck(
+  tx: Tx,
+  { error, ...input }: { catalog_id: string; feed_format: FeedFormat; error: RunError },
+  now: number
+): Promise<RunRow> {
+  const at = new Date(now)
+  const row = await tx
+    .insertInto('feed_runs')
+    .values({
+      ...input,
+      id: newId(),
+      feed_id: null,
+      feed_url: '',
+      trigger: 'request',
+      validate_only: true,
+      force: false,
+      state: 'FAILED',
+      error: JSON.stringify(error),
+      created_at: at,
+      started_at: at,
+      finished_at: at
+    })
+    .returningAll()
+    .executeTakeFirstOrThrow()
+  return plain(row)
+}
+
+/** What came of it. */
+export async function updateCheck(db: Db, run: RunRow, change: Partial<RunRow>): Promise<RunRow> {
+  await db
+    .updateTable('feed_runs')
+    .set(stored(change))
+    .where('catalog_id', '=', run.catalog_id)
+    .where('id', '=', run.id)
+    .execute()
+  return { ...run, ...change }
+}
+
 export async function findRun(db: Db, catalogId: string, id: string): Promise<RunRow | undefined> {
   const row = await db
     .selectFrom('feed_runs')

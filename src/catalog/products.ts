@@ -1,6 +1,6 @@
 /** Products of a catalog: pages, the batch PUT, the batch DELETE. */
 
-import { badRequest, notFound } from '../errors.ts'
+import { notFound } from '../errors.ts'
 import type { AdsScope } from '../http/ads.ts'
 import { about, int, json, list, Refused, required, text } from '../http/ads-input.ts'
 import type { Database } from '../storage/db.ts'
@@ -8,18 +8,18 @@ import { listImageIssues } from './image-queue.ts'
 import { BATCH_STATUSES, putProducts } from './product-batch.ts'
 import { deleteProducts } from './product-deletes.ts'
 import { AGE_GROUPS, AVAILABILITIES, CONDITIONS, GENDERS, PRODUCT_FIELDS, REQUIRED_FIELDS } from './product-fields.ts'
-import { CATALOG, catalogRoute } from './routes.ts'
+import { CATALOG, catalogRoute, keyCursor } from './routes.ts'
 import { IntOrNull, Text, TextOrNull, Texts, Whole } from './wire.ts'
 
 export const PRODUCTS_PER_BATCH_MAX = 25
-const PAGE_SIZE = 100
+export const PAGE_SIZE = 100
 /** Not specified, but every list needs an end; see decisions/0044. */
 const DELETES_MAX = 1_000
 
 const isRequired = (field: string) => (REQUIRED_FIELDS as readonly string[]).includes(field)
 
 /** "A fetched product lists every field above, with null for unset ones." */
-const Product = Whole({
+export const Product = Whole({
   ...Object.fromEntries(
     PRODUCT_FIELDS.map((field) => [field, field === 'inventory' ? IntOrNull : isRequired(field) ? Text : TextOrNull])
   ),
@@ -78,7 +78,7 @@ const ImageIssue = Whole({
   checked_at: Text
 })
 
-const products = required(
+export const products = required(
   json({ type: 'array', items: NewProduct, minItems: 1, maxItems: PRODUCTS_PER_BATCH_MAX }, (raw, name) => {
     if (!Array.isArray(raw)) throw new Refused(`Expected an array of products for ${name}, in a JSON body`)
     if (raw.length === 0) throw new Refused(`A minimum of 1 items must be provided for ${name}`)
@@ -89,7 +89,7 @@ const products = required(
 )
 
 const COLUMNS = [...PRODUCT_FIELDS, 'product_key'].map((column) => `p.${column}`).join(', ')
-const SHAPE = `select ${COLUMNS}, g.item_group_key from products p
+export const SHAPE = `select ${COLUMNS}, g.item_group_key from products p
   left join item_groups g on g.catalog_id = p.catalog_id and g.item_group_id = p.item_group_id`
 
 /** Ungrouped products and the first of each group are two ranges of two indexes: every page costs the same. */
@@ -126,10 +126,6 @@ export interface ListedProduct extends Record<string, unknown> {
 /** The cursor is the key at which the next page starts. */
 export async function listProducts({ pool }: Database, catalogId: string, query: PageQuery) {
   const { item_group_key, count = PAGE_SIZE, cursor = '0' } = query
-  if (!/^[0-9]{1,19}$/.test(cursor)) {
-    const message = `The cursor "${cursor.slice(0, 100)}" does not belong to this request; start again without one`
-    throw badRequest('INVALID_PARAMETER', message, { parameter: 'cursor' })
-  }
   // Keys have 19 digits, so that their order as text is their order as numbers.
   const values = [catalogId, cursor.padStart(19, '0'), count + 1]
   const { rows } = await pool.query<ListedProduct>(
@@ -165,7 +161,7 @@ export function productRoutes(scope: AdsScope) {
     input: {
       item_group_key: about(text({ max: 100 }), 'Lists all products of this group.'),
       count: int({ min: 1, max: PAGE_SIZE }),
-      cursor: text({ max: 100 })
+      cursor: keyCursor()
     },
     output: Product,
     many: true,

@@ -1,6 +1,6 @@
 /** What every route of this domain shares: early access, limits, decimal ids, and the catalog of the path. */
 import type { AdsContext, AdsRoute, AdsScope, Environment } from '../http/ads.ts'
-import type { Fields, InputOf } from '../http/ads-input.ts'
+import { type Fields, type InputOf, Refused, text } from '../http/ads-input.ts'
 import type { UserPrincipal } from '../http/auth.ts'
 import type { Database } from '../storage/db.ts'
 import { admitEarlyAccess } from './access.ts'
@@ -34,6 +34,18 @@ async function getCatalog({ pool }: Database, id: string, principal: UserPrincip
   return rows[0]
 }
 
+/** A cursor that is a key or an id; anything else is garbage. */
+export const keyCursor = () => ({
+  ...text({ max: 100 }),
+  read(raw: unknown, name: string) {
+    const cursor = String(raw)
+    if (/^[0-9]{1,19}$/.test(cursor)) return cursor
+    throw new Refused(
+      `The cursor "${cursor.slice(0, 100)}" does not belong to this request; start again without ${name}`
+    )
+  }
+})
+
 /** Sets and feeds echo the id in the path as `id`. */
 export const echoId = (name: string) => (params: Record<string, unknown>, path: Record<string, string>) => ({
   ...params,
@@ -50,7 +62,8 @@ export function catalogRoute<F extends Fields = Record<never, never>>(scope: Ads
     decimalIds: true,
     tag: 'catalog',
     admit: admitEarlyAccess,
-    limit: catalogLimit(resource, declared.method),
+    // A question with a body is still a question.
+    limit: catalogLimit(resource, declared.readOnly ? 'GET' : declared.method),
     handler: async (ctx) => {
       const { path, principal, environment } = ctx
       const catalog = inside

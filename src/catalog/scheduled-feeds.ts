@@ -3,7 +3,7 @@ import { isIP } from 'node:net'
 import type { Egress } from '../egress/index.ts'
 import { type ApiError, badRequest, badRequests, type ErrorItem, notFound } from '../errors.ts'
 import type { AdsScope } from '../http/ads.ts'
-import { about, choice, clearable, type InputOf, json, Refused, required } from '../http/ads-input.ts'
+import { about, choice, clearable, type InputOf, json, Refused, required, text } from '../http/ads-input.ts'
 import { type Db, violatedConstraint } from '../storage/db.ts'
 import { newId } from '../storage/ids.ts'
 import { cancelJob, enqueue } from '../storage/jobs.ts'
@@ -20,26 +20,7 @@ export const FEED_SCHEDULE = 'catalog.feed_schedule'
 
 export const FEED_FORMATS = ['CSV', 'TSV', 'XML'] as const satisfies FeedFormat[]
 
-declare module '../storage/db.ts' {
-  interface Tables {
-    scheduled_feeds: {
-      catalog_id: string
-      id: string
-      feed_url: string
-      feed_format: FeedFormat
-      frequency: (typeof FREQUENCIES)[number]
-      repeat: string | null
-      start_time: string
-      time_zone: string
-      etag: string | null
-      last_modified: string | null
-      created_at: Time
-      updated_at: Time
-    }
-  }
-}
-
-export interface FeedRow {
+interface StoredFeed {
   catalog_id: string
   id: string
   feed_url: string
@@ -50,6 +31,15 @@ export interface FeedRow {
   time_zone: string
   etag: string | null
   last_modified: string | null
+}
+
+declare module '../storage/db.ts' {
+  interface Tables {
+    scheduled_feeds: StoredFeed & { created_at: Time; updated_at: Time }
+  }
+}
+
+export interface FeedRow extends StoredFeed {
   created_at: string
   updated_at: string
 }
@@ -74,8 +64,10 @@ const checked = (schema: Record<string, unknown>, check: (value: string) => stri
   ...json<string>({ type: 'string', ...schema }, (raw, name) => {
     const value = typeof raw === 'string' ? raw.trim() : typeof raw === 'number' ? String(raw) : ''
     const rule = check(value)
-    if (rule !== undefined) throw new Refused(`Expected ${rule}, got "${value.slice(0, 200)}" for ${name}`)
-    return value
+    if (rule === undefined) return value
+    // A password must not come back in an answer, where it would be logged and shown.
+    const got = value.includes('@') ? '' : `, got "${value.slice(0, 200)}"`
+    throw new Refused(`Expected ${rule}${got} for ${name}`)
   }),
   list: false,
   refuseEmpty: true
@@ -93,7 +85,7 @@ export function explainFeedUrl(value: string): string | undefined {
 export const feedUrl = checked({ maxLength: URL_CHARS_MAX }, explainFeedUrl)
 export const feedFormat = choice(FEED_FORMATS)
 
-const feedInput = {
+export const feedInput = {
   feed_url: feedUrl,
   feed_format: feedFormat,
   frequency: choice(FREQUENCIES),
@@ -102,8 +94,8 @@ const feedInput = {
   ),
   time_zone: checked({}, (value) => (isTimeZone(value) ? undefined : 'an IANA time zone name'))
 }
-const repeat = about(
-  clearable(json<string>({ type: 'string' }, (raw) => String(raw))),
+export const repeat = about(
+  clearable(text({ max: 20 })),
   'A weekday for WEEKLY; 1, 2, 3, 4, 6, 8 or 12 for HOURLY; omitted for DAILY.'
 )
 type FeedInput = InputOf<typeof feedInput>
@@ -115,7 +107,7 @@ const REPEATS: Record<(typeof FREQUENCIES)[number], readonly string[]> = {
 }
 
 /** Undefined when frequency and repeat belong together. */
-function explainRepeat(frequency: (typeof FREQUENCIES)[number], value: string | null): ErrorItem | undefined {
+export function explainRepeat(frequency: (typeof FREQUENCIES)[number], value: string | null): ErrorItem | undefined {
   const parameter = 'repeat'
   const allowed = REPEATS[frequency]
   if (frequency === 'DAILY') {

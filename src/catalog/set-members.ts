@@ -130,6 +130,16 @@ export interface Member {
   id: string
 }
 
+/** The same with what a person knows a product by. */
+export async function listMemberProducts(db: Db, catalogId: string, setId: string, afterKey: string, limit: number) {
+  const { rows } = await sql<Member & { title: string; price: string; availability: string; image_link: string }>`
+    select m.product_key, p.id, p.title, p.price, p.availability, p.image_link from product_set_members m
+    join products p on p.catalog_id = m.catalog_id and p.product_key = m.product_key
+    where m.catalog_id = ${catalogId} and m.set_id = ${setId} and m.product_key > ${afterKey}
+    order by m.product_key limit ${limit}`.execute(db)
+  return rows
+}
+
 /** Members in the order in which the products were created. */
 export async function listMembers(db: Db, catalogId: string, setId: string, afterKey: string, limit: number) {
   const { rows } = await sql<Member>`

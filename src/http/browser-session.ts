@@ -48,6 +48,16 @@ export function isFromOurPage(req: FastifyRequest): boolean {
   return URL.canParse(origin) && URL.canParse(ours) && new URL(origin).host === new URL(ours).host
 }
 
+/**
+ * The session of a request for a picture: an `<img>` of our page sends the cookie, but cannot set a header. The cookie stays
+ * with this site (SameSite=Strict), browsers say where the request comes from, and nothing is done but showing a picture.
+ */
+export function pictureSession(req: FastifyRequest): string | undefined {
+  const [site, purpose] = [headerOf(req, 'sec-fetch-site'), headerOf(req, 'sec-fetch-dest')]
+  if (req.headers.authorization !== undefined || (site ?? 'same-origin') !== 'same-origin') return undefined
+  return (purpose ?? 'image') === 'image' ? sessionCookie(req) : undefined
+}
+
 /** The session that authenticates a request, if there is one and it may. */
 export function sessionOf(req: FastifyRequest): { token: string; appId?: string } | undefined {
   if (req.headers.authorization !== undefined || !isFromOurPage(req)) return undefined

@@ -1,0 +1,93 @@
+/** Catalogs with how much is in them (extension): all that a user may act on, or one. */
+import { notFound } from '../errors.ts'
+import type { AdsScope, Environment } from '../http/ads.ts'
+import type { Database } from '../storage/db.ts'
+import { CATALOG, catalogRoute } from './routes.ts'
+import { Bool, Int, Text, TextOrNull, Whole } from './wire.ts'
+
+/** Counting goes no further: many catalogs are counted for a list, one for itself. */
+const LISTED_PRODUCTS_MAX = 10_000
+const PRODUCTS_MAX = 2_000_000
+const CATALOGS_MAX = 200
+
+const Figures = Whole({
+  id: Text,
+  name: Text,
+  user_id: Text,
+  username: Text,
+  /** Someone else's, who lets the caller act on it. */
+  delegated: Bool,
+  created_at: Text,
+  product_count: Int,
+  /** False: there are more products than were counted. */
+  counted_to_end: Bool,
+  image_issue_count: Int,
+  product_set_count: Int,
+  scheduled_feed_id: TextOrNull,
+  last_run_id: TextOrNull,
+  last_run_state: TextOrNull,
+  last_run_at: TextOrNull
+})
+
+const FIGURES = `
+  select c.id, c.name, c.user_id, u.username, c.user_id <> $1 as delegated, c.created_at,
+    least(counted.products, $3::int - 1) as product_count, counted.products < $3 as counted_to_end,
+    (select count(*)::int from (
+      select from image_verdicts v where v.catalog_id = c.id limit 10000) verdicts) as image_issue_count,
+    (select count(*)::int from product_sets s where s.catalog_id = c.id) as product_set_count,
+    f.id as scheduled_feed_id, run.id as last_run_id, run.state as last_run_state,
+    coalesce(run.finished_at, run.created_at) as last_run_at
+  from product_catalogs c
+  join users u on u.id = c.user_id
+  cross join lateral (
+    select count(*)::int as products from (select from products p where p.catalog_id = c.id limit $3) counting
+  ) counted
+  left join scheduled_feeds f on f.catalog_id = c.id
+  left join lateral (
+    select r.id, r.state, r.finished_at, r.created_at from feed_runs r
+    where r.catalog_id = c.id and r.feed_id = f.id order by r.id desc limit 1
+  ) run on true
+  where c.environment = $2`
+const MINE = `c.user_id = $1 or exists (
+  select from catalog_delegates d where d.owner_user_id = c.user_id and d.user_id = $1)`
+
+async function listFigures({ pool }: Database, userId: string, environment: Environment) {
+  const { rows } = await pool.query({
+    name: 'catalog.figures',
+    text: `${FIGURES} and (${MINE}) order by c.user_id <> $1, c.id limit ${CATALOGS_MAX}`,
+    values: [userId, environment, LISTED_PRODUCTS_MAX + 1]
+  })
+  return rows
+}
+
+async function getFigures({ pool }: Database, userId: string, environment: Environment, id: string) {
+  const { rows } = await pool.query({
+    name: 'catalog.figures_of_one',
+    text: `${FIGURES} and c.id = $4`,
+    values: [userId, environment, PRODUCTS_MAX + 1, id]
+  })
+  if (!rows[0]) throw notFound('NOT_FOUND', `Product catalog ${id} was not found`)
+  return rows[0]
+}
+
+export function catalogFigureRoutes(scope: AdsScope) {
+  const { database } = scope.deps
+  const shared = { method: 'GET', resource: 'product_catalogs', output: Figures, extension: true } as const
+
+  catalogRoute(scope, {
+    ...shared,
+    path: '/product_catalogs/overview',
+    summary: 'All catalogs that the user may act on, those of others included, with how much is in them.',
+    many: 'without_cursor',
+    handler: async ({ principal, environment }) => ({
+      rows: await listFigures(database, principal.user.id, environment)
+    })
+  })
+
+  catalogRoute(scope, {
+    ...shared,
+    path: CATALOG,
+    summary: 'One catalog, with how much is in it.',
+    handler: ({ catalog, principal, environment }) => getFigures(database, principal.user.id, environment, catalog.id)
+  })
+}
