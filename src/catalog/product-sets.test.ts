@@ -156,6 +156,8 @@ test('sets are listed with their first ids and their size, and their products by
     [...page.data, ...rest.data].map((each) => each.id),
     ['p0', 'p1', 'p2', 'p3', 'p4']
   )
+  for (const list of ['product_sets', `product_sets/${one.id}/products`])
+    assert.deepEqual(codes(await merchant.get(list, { cursor: 'garbage' })), ['INVALID_PARAMETER cursor'])
 })
 
 test('membership follows the products as they change', async () => {
