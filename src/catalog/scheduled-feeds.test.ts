@@ -84,6 +84,8 @@ for (const environment of ['production', 'sandbox'] as const) {
       [{ ...hourly, repeat: 'MONDAY' }, ['INVALID_PARAMETER repeat']],
       [{ ...hourly, repeat: '5' }, ['INVALID_PARAMETER repeat']],
       [{ ...hourly, repeat: '24' }, ['INVALID_PARAMETER repeat']],
+      [{ ...hourly, repeat: ['1', '2'] }, ['INVALID_PARAMETER repeat']],
+      [{ ...hourly, repeat: { hours: 1 } }, ['INVALID_PARAMETER repeat']],
       [{ ...daily, repeat: '6' }, ['INVALID_PARAMETER repeat']],
       [{ ...daily, frequency: 'MONTHLY' }, ['INVALID_PARAMETER frequency']],
       [{ ...daily, feed_format: 'JSON' }, ['INVALID_PARAMETER feed_format']],
@@ -100,6 +102,7 @@ for (const environment of ['production', 'sandbox'] as const) {
     for (const [input, expected] of cases) {
       const answer = await merchant.post('scheduled_feeds', input)
       assert.deepEqual([answer.status, codes(answer)], [400, expected], JSON.stringify(input))
+      assert.doesNotMatch(JSON.stringify(answer.body), /secret/, 'a password does not come back')
     }
     assert.deepEqual((await merchant.get('scheduled_feeds')).data, [])
   })
