@@ -1,4 +1,8 @@
 /** A feed host for tests, and feeds in a few words. */
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { PRODUCT_FIELDS } from '../src/catalog/product-fields.ts'
 import type { TestApp } from './app.ts'
 import { type Behaviour, type Consumer, startConsumer } from './consumer.ts'
@@ -8,19 +12,49 @@ import type { Merchant } from './given-catalog.ts'
 
 export interface FeedHost extends Consumer {
   url: string
+  /** Settings with which a server reaches it. */
+  env: Record<string, string>
   /** Serves this from now on. */
   serve(body: string | Buffer, headers?: Record<string, string>): void
 }
 
-export async function startFeedHost(t: Cleanup): Promise<FeedHost> {
-  const consumer = await startConsumer(t, { plain: true })
-  const url = `http://127.0.0.1:${consumer.port}/feed`
+const TLS_HOST = 'feeds.example.test'
+
+export async function startFeedHost(t: Cleanup, { tls = false } = {}): Promise<FeedHost> {
+  const consumer = await startConsumer(t, { plain: !tls })
+  const url = tls ? `https://${TLS_HOST}/feed` : `http://127.0.0.1:${consumer.port}/feed`
+  const env = tls ? await trusting(t, consumer) : {}
   const serve = (body: string | Buffer, headers: Record<string, string> = {}) =>
     consumer.respond(((request, response) => {
       const same = headers.etag !== undefined && request.headers['if-none-match'] === headers.etag
       response.writeHead(same ? 304 : 200, headers).end(same ? undefined : body)
     }) as Behaviour)
-  return Object.assign(Object.create(consumer, Object.getOwnPropertyDescriptors(consumer)), { url, serve })
+  return Object.assign(Object.create(consumer, Object.getOwnPropertyDescriptors(consumer)), { url, env, serve })
+}
+
+async function trusting(t: Cleanup, { port, ca }: Consumer) {
+  const directory = await mkdtemp(path.join(tmpdir(), 'herald-feed-host-'))
+  t.after(() => rm(directory, { recursive: true, force: true }))
+  const file = path.join(directory, 'ca.pem')
+  await writeFile(file, ca)
+  return { HERALD_EGRESS_CA: file, HERALD_EGRESS_RESOLVE: `${TLS_HOST}=127.0.0.1:${port}` }
+}
+
+/** Waits for what other threads and processes bring about. */
+export async function until(what: string, isSo: () => Promise<boolean> | boolean) {
+  for (let i = 0; i < 1_000; i++) {
+    if (await isSo()) return
+    await sleep(10)
+  }
+  throw new Error(`never: ${what}`)
+}
+
+/** Staging tables of imports that are under way or were left behind. */
+export async function stagingTables({ deps }: TestApp): Promise<number> {
+  const { rows } = await deps.database.pool.query(
+    "select from pg_class where relname like 'feed_stage_%' and relkind = 'r'"
+  )
+  return rows.length
 }
 
 const quoted = (value: unknown) => {

@@ -7,6 +7,7 @@ import { Data, Id, Page, Paging, page } from '../http/v2.ts'
 import { RUN_STATES } from './feed-run-states.ts'
 import { FeedRun, shapeRun } from './feed-run-wire.ts'
 import { confirmRun, listRuns, type RunRow, startRun } from './feed-runs.ts'
+import { rejectedCsv } from './rejected-csv.ts'
 import { transact } from './transactions.ts'
 
 const RunQuery = Type.Object({
@@ -17,6 +18,12 @@ const RunQuery = Type.Object({
 })
 const RunPath = Type.Object({ run_id: Id })
 const FeedPath = Type.Object({ feed_id: Id })
+const RunOptions = Type.Object({
+  validate_only: Type.Optional(Type.Boolean({ description: 'Read and report, but change nothing.' })),
+  force: Type.Optional(Type.Boolean({ description: 'Fetch the file even if its host says that it has not changed.' })),
+  confirmed: Type.Optional(Type.Boolean({ description: 'Import it even if it changes nearly everything.' }))
+})
+const CSV_FILE = { 200: { description: 'A file.', content: { 'text/csv': { schema: { type: 'string' } } } } }
 
 export function catalogAdminRoutes(app: FastifyInstance, { database: { db }, clock }: Deps) {
   const getRun = async (id: string): Promise<RunRow> => {
@@ -45,6 +52,17 @@ export function catalogAdminRoutes(app: FastifyInstance, { database: { db }, clo
     async ({ params }) => ({ data: shapeRun(await getRun(params.run_id)) })
   )
 
+  app.get<{ Params: Static<typeof RunPath> }>(
+    '/feed_runs/:run_id/rejected_rows',
+    { schema: { summary: 'Rows that did not become products, as CSV.', params: RunPath, response: CSV_FILE } },
+    async ({ params }, reply) => {
+      const { catalog_id, id } = await getRun(params.run_id)
+      reply.type('text/csv; charset=utf-8')
+      reply.header('content-disposition', `attachment; filename="rejected-${id}.csv"`)
+      return rejectedCsv(db, catalog_id, id)
+    }
+  )
+
   app.post<{ Params: Static<typeof RunPath> }>(
     '/feed_runs/:run_id/confirm',
     { schema: { summary: 'Let an import go on that waits for it.', params: RunPath, response: Data(FeedRun) } },
@@ -55,17 +73,24 @@ export function catalogAdminRoutes(app: FastifyInstance, { database: { db }, clo
     }
   )
 
-  app.post<{ Params: Static<typeof FeedPath> }>(
+  app.post<{ Params: Static<typeof FeedPath>; Querystring: Static<typeof RunOptions> }>(
     '/scheduled_feeds/:feed_id/runs',
-    { schema: { summary: 'Run a scheduled feed now.', params: FeedPath, response: Data(FeedRun) } },
-    async ({ params }) => {
+    {
+      schema: {
+        summary: 'Run a scheduled feed now.',
+        params: FeedPath,
+        querystring: RunOptions,
+        response: Data(FeedRun)
+      }
+    },
+    async ({ params, query }) => {
       const feed = await db
         .selectFrom('scheduled_feeds')
         .select(['catalog_id', 'id as feed_id', 'feed_url', 'feed_format'])
         .where('id', '=', params.feed_id)
         .executeTakeFirst()
       if (!feed) throw notFound('NOT_FOUND', `There is no scheduled feed ${params.feed_id}.`)
-      const run = await transact(db, (tx) => startRun(tx, { ...feed, trigger: 'operator' }, clock.now()))
+      const run = await transact(db, (tx) => startRun(tx, { ...feed, ...query, trigger: 'operator' }, clock.now()))
       return { data: shapeRun(run) }
     }
   )

@@ -1,7 +1,7 @@
 /** Gets a feed file from its host, through the guard, as a stream of bytes. */
 import type { Egress, FailureClass } from '../../egress/index.ts'
 import type { RunError } from './report.ts'
-import { UNPACK_LIMITS } from './unpack.ts'
+import { fileTooLarge, UNPACK_LIMITS } from './unpack.ts'
 
 export interface FeedSource {
   url: string
@@ -30,10 +30,13 @@ const failed = (code: string, message: string, transient = false): Fetched => ({
 })
 
 /** How a broken connection is reported, before or in the middle of the file. */
-export const fetchError = ({ code, message }: { code: string; message: string }): RunError => ({
-  code: code.startsWith('EGRESS_') ? 'ADDRESS_REFUSED' : `FETCH_${code}`,
-  message: `${message}.`
-})
+export function fetchError({ code, message }: { code: string; message: string }): RunError {
+  if (code === 'TOO_LARGE') {
+    const { code: tooLarge, message: rule } = fileTooLarge(UNPACK_LIMITS.bytesMax)
+    return { code: tooLarge, message: rule }
+  }
+  return { code: code.startsWith('EGRESS_') ? 'ADDRESS_REFUSED' : `FETCH_${code}`, message: `${message}.` }
+}
 
 export const isTransient = (failure: { class: FailureClass }) => failure.class === 'transient'
 
@@ -75,8 +78,9 @@ export async function fetchFeed(egress: Egress, source: FeedSource, deadlineMs: 
     return failed('CONTENT_ENCODING', `The host sent the file in ${encoding.slice(0, 40)}. Send it plain or with gzip.`)
   }
   body.destroy()
-  if (status === 304) return { kind: 'not modified' }
-  if (status >= 300 && status < 400) {
+  const isConditional = source.etag !== null || source.lastModified !== null
+  if (status === 304 && isConditional) return { kind: 'not modified' }
+  if (status >= 300 && status < 400 && status !== 304) {
     return failed(
       'REDIRECT',
       `The feed address answers ${status}: it redirects, which is not followed. Enter the final address of the file.`

@@ -10,15 +10,8 @@ import { csv, givenFeed, runFeed, startFeedHost } from '../../../test/given-feed
 
 const MEGABYTE = 1024 * 1024
 
-const host = await startFeedHost({ after })
-const app = await startApp(
-  { after },
-  {
-    HERALD_LOG_LEVEL: 'silent',
-    HERALD_FEED_REJECTED_ROWS_MAX: '100',
-    HERALD_EGRESS_RESOLVE: 'inside.example.test=127.0.0.1:1'
-  }
-)
+const host = await startFeedHost({ after }, { tls: true })
+const app = await startApp({ after }, { ...host.env, HERALD_LOG_LEVEL: 'silent', HERALD_FEED_REJECTED_ROWS_MAX: '100' })
 const merchant = await givenMerchant(app)
 await givenProducts(merchant, [product('as'), product('it'), product('was')])
 const feed = await givenFeed(merchant, host.url)
@@ -78,6 +71,14 @@ const cases: [what: string, format: string, answer: Behaviour | string | Buffer,
     /closed the connection in the middle/
   ],
   ['a redirect to a private address', 'CSV', presets.redirect('http://10.0.0.1/secret'), 'REDIRECT', /final address/],
+  [
+    'a file that its host says has 9 GB',
+    'CSV',
+    ((_, response) => void response.writeHead(200, { 'content-length': 9e9 }).write(good)) as Behaviour,
+    'FILE_TOO_LARGE',
+    /larger than 8589934592 bytes\. Split it/
+  ],
+  ['"not modified" where nothing was known', 'CSV', presets.status(304), 'HTTP_STATUS', /304 instead of 200/],
   ['no permission', 'CSV', presets.status(401), 'HTTP_STATUS', /without signing in/]
 ]
 

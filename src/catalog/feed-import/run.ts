@@ -56,13 +56,17 @@ class Attempt {
   readonly #run: RunRow
   readonly #context: JobContext
   readonly #startedAt = performance.now()
-  #bytes = 0
+  /** Spent and read before; nothing when the file is fetched anew, so that rates are those of this download. */
+  #elapsedMs: number
+  #bytes: number
 
   constructor(deps: ImportDeps, settings: ImportSettings, run: RunRow, context: JobContext) {
     this.#deps = deps
     this.#settings = settings
     this.#run = run
     this.#context = context
+    this.#elapsedMs = run.elapsed_ms
+    this.#bytes = run.bytes_read
   }
 
   async run(): Promise<RunAgain | undefined> {
@@ -123,7 +127,10 @@ class Attempt {
   /** Also after a worker that died: whatever it had counted is forgotten. */
   #begin() {
     const { catalog_id, id, started_at, confirmed, guard } = this.#run
-    const nothing = { rows_read: 0, bytes_read: 0, rejected: 0, duplicate: 0, created: 0, updated: 0, unchanged: 0 }
+    const noRows = { rows_read: 0, rejected: 0, duplicate: 0, created: 0, updated: 0, unchanged: 0 }
+    const nothing = { ...noRows, bytes_read: 0, bytes_total: null, elapsed_ms: 0 }
+    this.#bytes = 0
+    this.#elapsedMs = 0
     return this.#context.transaction(async (tx) => {
       await tx.deleteFrom('feed_rejected_rows').where('catalog_id', '=', catalog_id).where('run_id', '=', id).execute()
       return moveRun(tx, this.#run, 'FETCHING', {
@@ -266,8 +273,8 @@ class Attempt {
 
   #spent() {
     return {
-      bytes_read: Math.max(this.#bytes, this.#run.bytes_read),
-      elapsed_ms: Math.round(this.#run.elapsed_ms + performance.now() - this.#startedAt)
+      bytes_read: this.#bytes,
+      elapsed_ms: Math.round(this.#elapsedMs + performance.now() - this.#startedAt)
     }
   }
 

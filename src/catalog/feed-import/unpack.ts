@@ -48,7 +48,7 @@ async function* prepend(first: Buffer, rest: AsyncIterable<Buffer>) {
 async function* countBytes(source: AsyncIterable<Buffer>, counted: { bytes: number }, bytesMax: number) {
   for await (const chunk of source) {
     counted.bytes += chunk.length
-    if (counted.bytes > bytesMax) throw tooLarge(bytesMax)
+    if (counted.bytes > bytesMax) throw fileTooLarge(bytesMax)
     yield chunk
   }
 }
@@ -76,7 +76,7 @@ async function* gunzip(source: AsyncIterable<Buffer>, packed: { bytes: number },
   try {
     for await (const chunk of unpacker as AsyncIterable<Buffer>) {
       bytes += chunk.length
-      if (bytes > limits.bytesMax) throw tooLarge(limits.bytesMax)
+      if (bytes > limits.bytesMax) throw fileTooLarge(limits.bytesMax)
       if (bytes > limits.ratioFromBytes && bytes > packed.bytes * limits.ratioMax) {
         const message = `The file unpacks to more than ${limits.ratioMax} times its size, as no product feed does. Publish it unpacked.`
         throw new FeedError('GZIP_BOMB', message)
@@ -100,5 +100,5 @@ async function* gunzip(source: AsyncIterable<Buffer>, packed: { bytes: number },
 const isGzipFailure = (error: unknown): error is Error =>
   error instanceof Error && 'code' in error && String(error.code).startsWith('Z_')
 
-const tooLarge = (bytesMax: number) =>
+export const fileTooLarge = (bytesMax: number) =>
   new FeedError('FILE_TOO_LARGE', `The file is larger than ${bytesMax} bytes. Split it or leave products out.`)
