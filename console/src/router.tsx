@@ -1,6 +1,7 @@
 /** Every page. To add one: a folder in pages/ with a routes.ts, its routes in the list here, a line in pages/sections.ts. */
 import { createRouter } from '@tanstack/react-router'
 import { activityRoutes } from './pages/activity/routes.ts'
+import { adsRoutes } from './pages/ads/routes.ts'
 import { appRoutes } from './pages/apps/routes.ts'
 import { homeRoutes } from './pages/home/routes.ts'
 import { rootRoute, shellRoute, signInRoute } from './pages/shell/routes.ts'
@@ -9,7 +10,7 @@ import { Problem } from './ui/bits.tsx'
 
 const routeTree = rootRoute.addChildren([
   signInRoute,
-  shellRoute.addChildren([...homeRoutes, ...appRoutes, ...webhookRoutes, ...activityRoutes])
+  shellRoute.addChildren([...homeRoutes, ...appRoutes, ...webhookRoutes, ...activityRoutes, ...adsRoutes])
 ])
 
 export const router = createRouter({

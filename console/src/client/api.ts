@@ -6,6 +6,7 @@ export interface Fault {
   parameter?: string
   attribute?: string
   parameters?: Record<string, string[]>
+  details?: string
 }
 
 /** What the server said about a request it refused, in its words. */
@@ -13,13 +14,16 @@ export class ApiProblem extends Error {
   readonly status: number
   readonly faults: Fault[]
   readonly requestId: string | null
+  /** Of a batch: the faults of each operation, in their order. */
+  readonly operations: Fault[][]
 
-  constructor(status: number, message: string, faults: Fault[], requestId: string | null) {
+  constructor(status: number, message: string, faults: Fault[], requestId: string | null, operations: Fault[][] = []) {
     super(message)
     this.name = 'ApiProblem'
     this.status = status
     this.faults = faults
     this.requestId = requestId
+    this.operations = operations
   }
 }
 
@@ -99,7 +103,7 @@ function problemOf(response: Response, answer: unknown): ApiProblem {
   const generic = 'One or more parameters to your request was invalid.'
   const first = faults[0]?.message
   const message = (detail === generic || detail === undefined ? (first ?? detail ?? title) : detail) ?? fallback
-  return new ApiProblem(response.status, message, faults, response.headers.get('x-request-id'))
+  return new ApiProblem(response.status, message, faults, response.headers.get('x-request-id'), operation_errors)
 }
 
 /** One sentence for a person, whatever went wrong. */
