@@ -10,7 +10,12 @@ import type { Environment } from '../http/ads.ts'
 const app = await startApp({ after }, { HERALD_RATE_LIMITS: 'on' })
 
 const { paths } = app.apps.main.swagger() as unknown as {
-  paths: Record<string, Record<string, { 'x-herald-extension'?: boolean }>>
+  paths: Record<string, Record<string, Described>>
+}
+interface Described {
+  'x-herald-extension'?: boolean
+  parameters?: { name: string; in: string }[]
+  requestBody?: { content: Record<string, { schema: { properties: object } }> }
 }
 const routes = Object.entries(paths)
   .filter(([path]) => path.startsWith('/12/product_catalogs'))
@@ -78,6 +83,30 @@ test('there are the fifteen calls of the document, and beyond them only extensio
     `PUT ${CATALOG}/products`,
     `PUT ${CATALOG}/scheduled_feeds/{scheduled_feed_id}`
   ])
+})
+
+test('scalar inputs are described as a query string, those of products and sets as a JSON body', () => {
+  const inputs = ([path, method]: string[]) => {
+    const { parameters = [], requestBody } = paths[`/12/product_catalogs${path}`]![method!]!
+    const body = Object.keys(requestBody?.content['application/json']?.schema.properties ?? {})
+    return { query: parameters.flatMap((each) => (each.in === 'query' ? [each.name] : [])), body }
+  }
+  const ONE = '/{product_catalog_id}'
+  const feed = ['feed_url', 'feed_format', 'frequency', 'start_time', 'time_zone', 'repeat']
+  const expected: [call: [path: string, method: string], query: string[], body: string[]][] = [
+    [['', 'get'], ['user_id'], []],
+    [['', 'post'], ['name', 'user_id'], []],
+    [[ONE, 'put'], ['name'], []],
+    [[ONE, 'delete'], [], []],
+    [[`${ONE}/products`, 'get'], ['item_group_key', 'count', 'cursor'], []],
+    [[`${ONE}/products`, 'put'], [], ['products']],
+    [[`${ONE}/products`, 'delete'], [], ['product_keys']],
+    [[`${ONE}/product_sets`, 'post'], [], ['name', 'description', 'type', 'filters', 'product_keys']],
+    [[`${ONE}/product_sets/{product_set_id}`, 'put'], [], ['name', 'description', 'product_keys']],
+    [[`${ONE}/scheduled_feeds`, 'post'], feed, []],
+    [[`${ONE}/scheduled_feeds/{scheduled_feed_id}`, 'put'], feed, []]
+  ]
+  for (const [call, query, body] of expected) assert.deepEqual(inputs(call), { query, body }, call.join(' '))
 })
 
 test('no route answers for a catalog that is unknown, someone else’s, or of the other listener', async () => {

@@ -96,6 +96,7 @@ export function feedCheckRoutes(scope: AdsScope, limits: RejectedLimits) {
     method: 'POST',
     path: CHECKS,
     summary: 'Check a feed address (in the background) or a sample of a file (at once); nothing is imported.',
+    jsonBody: true,
     input: {
       feed_format: required(feedFormat),
       feed_url: about(feedUrl, 'Where the file is; the answer is a run to look at again.'),

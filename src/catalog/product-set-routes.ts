@@ -152,6 +152,7 @@ export function productSetRoutes(scope: AdsScope) {
     method: 'PUT',
     path: ONE,
     summary: 'Change a MANUAL product set.',
+    jsonBody: true,
     input: { name, description, product_keys: productKeys },
     output: ProductSet,
     handler: async (ctx) => {

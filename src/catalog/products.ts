@@ -208,6 +208,7 @@ export function productRoutes(scope: AdsScope) {
     path: PATH,
     resource: 'products',
     summary: 'Delete products by their keys; each has its own result.',
+    jsonBody: true,
     input: { product_keys: required(list(text({ max: 100 }), { max: DELETES_MAX })) },
     output: DeleteResults,
     echo: ({ product_keys }) => (product_keys === undefined ? {} : { product_keys }),

@@ -124,4 +124,10 @@ test('reports all problems of a request together and echoes what could be read',
 test('counts characters as a person does', () => {
   assert.deepEqual(message({ name: text({ max: 3 }) }, { name: '👩‍👩‍👧‍👦👩‍👩‍👧‍👦👩‍👩‍👧‍👦' }), [])
   assert.equal(message({ name: text({ max: 3 }) }, { name: 'abcd' }).length, 1)
+  const endless = 'e\u0301'.repeat(1_000_000)
+  assert.match(
+    message({ name: text({ max: 3 }) }, { name: endless })[0]!,
+    /got 2000000 for name$/,
+    'not counted through'
+  )
 })

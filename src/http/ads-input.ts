@@ -75,6 +75,9 @@ const asText = (raw: unknown, name: string): string => {
   throw expected('a single value', raw, name)
 }
 
+/** A character is built of a few code units (a family emoji has 11), never of more than this. */
+const UNITS_PER_CHARACTER_MAX = 16
+
 export const text = ({
   min = 1,
   max = 255,
@@ -86,8 +89,9 @@ export const text = ({
 } = {}) => ({
   ...field<string>({ type: 'string', minLength: min, maxLength: max }, (raw, name) => {
     const value = asText(raw, name)
-    // Characters as a person counts them; the cheap test first.
-    const length = value.length <= max ? value.length : [...new Intl.Segmenter().segment(value)].length
+    // Characters as a person counts them, but only where it can matter: megabytes would take seconds to count.
+    const isNear = value.length > max && value.length <= max * UNITS_PER_CHARACTER_MAX
+    const length = isNear ? [...new Intl.Segmenter().segment(value)].length : value.length
     if (length < min || length > max)
       throw new Refused(`Expected a text of ${min} to ${max} characters, got ${length} for ${name}`)
     return value

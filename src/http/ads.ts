@@ -74,6 +74,8 @@ export interface AdsRoute<F extends Fields> {
   echo?: (params: Record<string, unknown>, path: Record<string, string>) => unknown
   /** Ids in the path that are not base 36 (users, catalogs): decimal. */
   decimalIds?: boolean
+  /** Inputs are described as a JSON body; without it, as a query string unless one of them is an object. */
+  jsonBody?: boolean
   tag?: string
   /** Who may come in at all, before anything of the request is looked at; throws for those who may not. */
   admit?: (principal: UserPrincipal) => void
@@ -359,9 +361,11 @@ function describe(route: AdsRoute<Fields>) {
   const required = Object.entries(route.input ?? {})
     .filter(([, field]) => field.required)
     .map(([name]) => name)
-  const bodyOnly = Object.values(properties).some(
-    (schema) => schema.type === 'object' || (schema.items as { type?: string })?.type === 'object'
-  )
+  const bodyOnly =
+    route.jsonBody ||
+    Object.values(properties).some(
+      (schema) => schema.type === 'object' || (schema.items as { type?: string })?.type === 'object'
+    )
   const inputs = { type: 'object', properties, ...(required.length > 0 ? { required } : {}) }
   return {
     summary: route.summary,
