@@ -120,6 +120,25 @@ for (const environment of ['production', 'sandbox'] as const) {
       })
     }
   })
+
+  test(`${environment}: a delegate acts on the catalogs of another user, and no longer when that is taken away`, async () => {
+    const owner = await givenMerchant(app, { environment })
+    const delegate = await givenMerchant(app, { environment, catalog: false })
+    const url = `/admin/users/${owner.userId}/catalog_delegates/${delegate.userId}`
+    const granted = await app.apps.main.inject({ method: 'PUT', url, headers: admin })
+    assert.equal(granted.statusCode, 200, granted.body)
+
+    const listed = await delegate.get('/product_catalogs', { user_id: owner.userId })
+    assert.deepEqual(listed.data, [{ id: owner.catalogId, name: 'Shop' }])
+    assert.equal(String(listed.body.request.params.user_id).slice(0, 5), owner.userId.slice(0, 5))
+    const renamed = await delegate.put(`/product_catalogs/${owner.catalogId}`, { name: 'By the agency' })
+    assert.equal(renamed.status, 200)
+    assert.equal((await owner.get('/product_catalogs', { user_id: delegate.userId })).status, 403, 'not the other way')
+
+    await app.apps.main.inject({ method: 'DELETE', url, headers: admin })
+    assert.equal((await delegate.get('/product_catalogs', { user_id: owner.userId })).status, 403)
+    assert.equal((await delegate.put(`/product_catalogs/${owner.catalogId}`, { name: 'x' })).status, 404)
+  })
 }
 
 test('catalogs of one environment do not exist in the other', async () => {
@@ -138,25 +157,6 @@ test('early access of the client application is enough', async () => {
   await allow(app.deps.database.db, entry, new Date(app.deps.clock.now()))
 
   assert.equal((await caller(app, 'production', token, '')('GET', '/product_catalogs')).status, 200)
-})
-
-test('a delegate acts on the catalogs of another user, and no longer when that is taken away', async () => {
-  const owner = await givenMerchant(app)
-  const delegate = await givenMerchant(app, { catalog: false })
-  const url = `/admin/users/${owner.userId}/catalog_delegates/${delegate.userId}`
-  const granted = await app.apps.main.inject({ method: 'PUT', url, headers: admin })
-  assert.equal(granted.statusCode, 200, granted.body)
-
-  const listed = await delegate.get('/product_catalogs', { user_id: owner.userId })
-  assert.deepEqual(listed.data, [{ id: owner.catalogId, name: 'Shop' }])
-  assert.equal(String(listed.body.request.params.user_id).slice(0, 5), owner.userId.slice(0, 5))
-  const renamed = await delegate.put(`/product_catalogs/${owner.catalogId}`, { name: 'By the agency' })
-  assert.equal(renamed.status, 200)
-  assert.equal((await owner.get('/product_catalogs', { user_id: delegate.userId })).status, 403, 'not the other way')
-
-  await app.apps.main.inject({ method: 'DELETE', url, headers: admin })
-  assert.equal((await delegate.get('/product_catalogs', { user_id: owner.userId })).status, 403)
-  assert.equal((await delegate.put(`/product_catalogs/${owner.catalogId}`, { name: 'x' })).status, 404)
 })
 
 test('everything in a deleted catalog is gone', async () => {

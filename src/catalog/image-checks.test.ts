@@ -81,44 +81,46 @@ const putAgain = async (merchant: Merchant, products: Json[]) => {
   return data.products_response.map((result: Json) => [result.status, result.warnings])
 }
 
-test('the verdict on an image becomes a warning of the next batch result', async () => {
-  const merchant = await givenMerchant(app)
-  const names = ['good', 'small', 'text', 'cut', 'missing', 'elsewhere', 'announced', 'endless']
-  const products = names.map((name) => product(name, { image_link: at(name, 'v') }))
-  const first = await givenProducts(merchant, products)
-  assert.ok(first.every((result) => result.warnings.length === 0))
+for (const environment of ['production', 'sandbox'] as const) {
+  test(`${environment}: the verdict on an image becomes a warning of the next batch result`, async () => {
+    const merchant = await givenMerchant(app, { environment })
+    const names = ['good', 'small', 'text', 'cut', 'missing', 'elsewhere', 'announced', 'endless']
+    const products = names.map((name) => product(name, { image_link: at(name, 'v') }))
+    const first = await givenProducts(merchant, products)
+    assert.ok(first.every((result) => result.warnings.length === 0))
 
-  await app.drain()
+    await app.drain()
 
-  const expected: Record<string, RegExp | undefined> = {
-    small: /^image_link "http.*small\/v\.png" has 499 × 800 pixels: at least 500 × 500 are needed/,
-    text: /is not a JPG, GIF, WEBP or PNG image/,
-    cut: /is not a JPG, GIF, WEBP or PNG image/,
-    missing: /could not be fetched: the host answers 404/,
-    elsewhere: /could not be fetched: the host answers 302/,
-    announced: /is larger than 5 MB/,
-    endless: /is larger than 5 MB/
-  }
-  const results = await putAgain(merchant, products)
-  for (const [i, name] of names.entries()) {
-    const [status, warnings] = results[i]
-    assert.equal(status, 'NO_CHANGE')
-    if (expected[name]) assert.match(warnings[0] ?? 'no warning', expected[name])
-    else assert.deepEqual(warnings, [])
-  }
-  const page = await merchant.get('products/issues', { count: 4 })
-  const rest = await merchant.get('products/issues', { cursor: page.body.next_cursor })
-  const issues = [...page.data, ...rest.data]
-  assert.deepEqual(
-    issues.map((issue) => issue.id),
-    names.slice(1)
-  )
-  assert.deepEqual(
-    [issues[0].code, issues[0].field, issues[0].url],
-    ['IMAGE_TOO_SMALL', 'image_link', at('small', 'v')]
-  )
-  assert.deepEqual(Object.keys((await merchant.get('products')).data[0]).length, 30, 'a product has no field for it')
-})
+    const expected: Record<string, RegExp | undefined> = {
+      small: /^image_link "http.*small\/v\.png" has 499 × 800 pixels: at least 500 × 500 are needed/,
+      text: /is not a JPG, GIF, WEBP or PNG image/,
+      cut: /is not a JPG, GIF, WEBP or PNG image/,
+      missing: /could not be fetched: the host answers 404/,
+      elsewhere: /could not be fetched: the host answers 302/,
+      announced: /is larger than 5 MB/,
+      endless: /is larger than 5 MB/
+    }
+    const results = await putAgain(merchant, products)
+    for (const [i, name] of names.entries()) {
+      const [status, warnings] = results[i]
+      assert.equal(status, 'NO_CHANGE')
+      if (expected[name]) assert.match(warnings[0] ?? 'no warning', expected[name])
+      else assert.deepEqual(warnings, [])
+    }
+    const page = await merchant.get('products/issues', { count: 4 })
+    const rest = await merchant.get('products/issues', { cursor: page.body.next_cursor })
+    const issues = [...page.data, ...rest.data]
+    assert.deepEqual(
+      issues.map((issue) => issue.id),
+      names.slice(1)
+    )
+    assert.deepEqual(
+      [issues[0].code, issues[0].field, issues[0].url],
+      ['IMAGE_TOO_SMALL', 'image_link', at('small', 'v')]
+    )
+    assert.deepEqual(Object.keys((await merchant.get('products')).data[0]).length, 30, 'a product has no field for it')
+  })
+}
 
 test('only the bytes that are needed are read, a few images at a time, each address once', async () => {
   const merchant = await givenMerchant(app)

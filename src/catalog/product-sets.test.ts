@@ -9,6 +9,7 @@ import { checkFilters } from './filters.ts'
 import { recomputeSets } from './set-job.ts'
 import { computeMembers, listMembers } from './set-members.ts'
 import { SET_TRANSITIONS } from './set-states.ts'
+import { lockCatalog, transact } from './transactions.ts'
 
 const app = await startApp({ after }, { HERALD_PRODUCT_SET_AT_ONCE_MAX: '30', HERALD_LOG_LEVEL: 'silent' })
 const { db, pool } = app.deps.database
@@ -124,6 +125,34 @@ for (const environment of ['production', 'sandbox'] as const) {
       200
     )
     assert.equal((await filtered(merchant, Array(30).fill(filters[0]))).status, 200)
+  })
+
+  test(`${environment}: every filter attribute takes the operators that suit it, and no other`, async () => {
+    const merchant = await givenMerchant(app, { environment })
+    const label = Object.fromEntries([0, 1, 2, 3, 4].map((i) => [`custom_label_${i}`, 'Low Season']))
+    const texts = { product_type: 'Low Season', ext_product_category: 'Low Season', ...label }
+    await givenProducts(merchant, [
+      product('p', { inventory: 5, sale_price: '5.00 USD', price: '50.00 USD', ...texts })
+    ])
+    const numbers = { price: '50 USD', sale_price: '5 USD', inventory: '5' }
+    const meant: Record<string, boolean> = {
+      GREATER_THAN: false,
+      EQUAL_TO: true,
+      LESS_THAN: false,
+      MATCH: true,
+      CONTAINS: true,
+      NOT_CONTAINS: false
+    }
+    for (const [attribute, value] of Object.entries({ ...numbers, ...texts })) {
+      const suits = attribute in numbers ? ['GREATER_THAN', 'LESS_THAN'] : ['MATCH', 'CONTAINS', 'NOT_CONTAINS']
+      for (const [operator, isMember] of Object.entries(meant)) {
+        const answer = await filtered(merchant, [{ attribute, operator, value }])
+        const what = `${attribute} ${operator}`
+        if ([...suits, 'EQUAL_TO'].includes(operator))
+          assert.deepEqual(answer.data.product_ids, isMember ? ['p'] : [], what)
+        else assert.deepEqual(codes(answer), ['INVALID_PARAMETER filters'], what)
+      }
+    }
   })
 
   test(`${environment}: "updating a FILTERED product set is not supported"`, async () => {
@@ -274,6 +303,35 @@ test('a set that cannot be computed is FAILED in the end', async () => {
   await app.drain()
 
   assert.equal((await merchant.get(`product_sets/${data.id}`)).data.processing_status, 'FAILED')
+  assert.equal((await merchant.put('products', { products: [product('goes on')] })).status, 200, 'it stops no write')
+
+  await db
+    .updateTable('product_sets')
+    .set({ filters: JSON.stringify(over('30.00 USD')) })
+    .where('id', '=', data.id)
+    .execute()
+  await db.transaction().execute((tx) => recomputeSets(tx, merchant.catalogId))
+  await app.drain()
+  const again = (await merchant.get(`product_sets/${data.id}`)).data
+  assert.deepEqual([again.processing_status, again.product_ids], ['DONE', ['row-31']], 'the next large import heals it')
+})
+
+test('a set of a catalog that an import holds is PROCESSING until it lets go', async () => {
+  const merchant = await givenMerchant(app)
+  await givenProducts(merchant, [product('a')])
+  const holder = await pool.connect()
+  await holder.query('begin')
+  await holder.query('select from product_catalogs where id = $1 for no key update', [merchant.catalogId])
+
+  const { data } = await filtered(merchant, over('1.00 USD'))
+  assert.deepEqual([data.processing_status, data.product_ids], ['PROCESSING', []])
+  const busy = transact(db, (tx) => lockCatalog(tx, merchant.catalogId, 'update'), 0)
+  await assert.rejects(busy, { status: 423, code: 'LOCK_ACQUISITION_TIMEOUT' })
+  await holder.query('rollback')
+  holder.release()
+  await app.drain()
+
+  assert.deepEqual(await idsOf(merchant, data.id), ['a'])
 })
 
 test('docs/states/product-set.md shows the table of the code', async () => {

@@ -102,7 +102,11 @@ for (const environment of ['production', 'sandbox'] as const) {
       ['description at most 5000 characters', product('p', { description: 'x'.repeat(5001) }), 'description'],
       ['availability is an enum', product('p', { availability: 'soon' }), 'availability'],
       ['condition is an enum', product('p', { condition: 'broken' }), 'condition'],
+      ['id at most 100 characters', product('x'.repeat(101)), 'id'],
       ['price has an ISO 4217 code', product('p', { price: '20.00 XXQ' }), 'price'],
+      ['price: a number, a space, then the code', product('p', { price: '20.00USD' }), 'price'],
+      ['price: `.` is the decimal point', product('p', { price: '20,00 USD' }), 'price'],
+      ['price has the precision of its currency', product('p', { price: '20.50 JPY' }), 'price'],
       ['link must use https', product('p', { link: 'http://shop.example/p' }), 'link'],
       ['one of brand, gtin, mpn', without('brand'), 'brand'],
       ['gtin has a check digit', product('p', { gtin: '4006381333932' }), 'gtin'],
@@ -114,6 +118,13 @@ for (const environment of ['production', 'sandbox'] as const) {
       ],
       ['inventory at least 1 when in stock', product('p', { inventory: 0 }), 'inventory'],
       ['sale_price lower than price', product('p', { sale_price: '20.00 USD' }), 'sale_price'],
+      ['sale_price in the currency of price', product('p', { sale_price: '10.00 EUR' }), 'sale_price'],
+      ['sale_price has the format of price', product('p', { sale_price: '10' }), 'sale_price'],
+      [
+        'sale_price_effective_date has an offset',
+        product('p', { sale_price: '10.00 USD', sale_price_effective_date: '2026-01-15T08:00/2026-01-31T20:00' }),
+        'sale_price_effective_date'
+      ],
       [
         'sale_price_effective_date is a range',
         product('p', { sale_price: '10.00 USD', sale_price_effective_date: 'soon' }),
@@ -129,6 +140,48 @@ for (const environment of ['production', 'sandbox'] as const) {
       assert.ok(result.errors[0].startsWith(field), `${rule}: ${result.errors[0]}`)
     }
     assert.deepEqual((await merchant.get('products')).data, [])
+  })
+
+  test(`${environment}: everything that the product table allows is taken without a warning`, async () => {
+    const merchant = await givenMerchant(app, { environment })
+    const image = (ending: string) => `https://shop.example/i.${ending}`
+    const identified = (more: Json) => ({ brand: undefined, ...more })
+    const allowed: Json[] = [
+      { title: '👩🏽‍🚀'.repeat(150) },
+      { description: '5'.repeat(5_000) },
+      ...['in stock', 'available for order', 'preorder', 'out of stock', 'discontinued'].map((availability) => ({
+        availability
+      })),
+      ...['new', 'used', 'refurbished'].map((condition) => ({ condition })),
+      ...['20.00 USD', '1000 JPY', '1.234 KWD', '0.01 EUR'].map((price) => ({ price })),
+      ...['jpg', 'gif', 'webp', 'png'].map((ending) => ({ image_link: image(ending) })),
+      // UPC, EAN-13, EAN-8, JAN, ISBN-10, ISBN-13.
+      ...['036000291452', '4006381333931', '96385074', '4901234567894', '0306406152', '9780306406157'].map((gtin) =>
+        identified({ gtin })
+      ),
+      identified({ mpn: 'CS-1' }),
+      { mobile_link: 'https://m.shop.example/1' },
+      { additional_image_link: Array.from({ length: 10 }, (_, i) => image(`${i}.jpg`)).join(',') },
+      { ext_product_category: 'Apparel & Accessories > Shoes' },
+      { ext_product_category: '187' },
+      { product_type: 'Shoes > Canvas > Low' },
+      { inventory: 1 },
+      { availability: 'out of stock', inventory: 0 },
+      { sale_price: '19.99 USD' },
+      ...['2026-01-15T08:00+01:00/2026-01-31T20:00-08:00', '2022-10-04T17:20:31.000Z/2022-10-10T04:00:00.000Z'].map(
+        (sale_price_effective_date) => ({ sale_price: '19.99 USD', sale_price_effective_date })
+      ),
+      { item_group_id: 'shoes' },
+      ...['female', 'male', 'unisex'].map((gender) => ({ gender })),
+      { color: 'navy blue' },
+      ...['large', 'XL', '42'].map((size) => ({ size })),
+      ...['adult', 'all ages', 'teen', 'kids', 'toddler', 'infant', 'newborn'].map((age_group) => ({ age_group })),
+      ...[0, 1, 2, 3, 4].map((i) => ({ [`custom_label_${i}`]: 'anything' }))
+    ]
+    const products = allowed.map((more, i) => product(`p${i}`, more))
+    for (let at = 0; at < products.length; at += 25)
+      for (const [i, { status, errors, warnings }] of (await put(merchant, products.slice(at, at + 25))).entries())
+        assert.deepEqual([status, errors, warnings], ['CREATE_SUCCESS', [], []], JSON.stringify(allowed[at + i]))
   })
 
   test(`${environment}: at most 25 products, at least one, as a JSON array`, async () => {

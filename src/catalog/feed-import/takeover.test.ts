@@ -5,7 +5,7 @@ import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { after, type TestContext, test } from 'node:test'
+import { after, afterEach, type TestContext, test } from 'node:test'
 import { startApp, TEST_ADMIN_TOKEN } from '../../../test/app.ts'
 import type { Behaviour } from '../../../test/consumer.ts'
 import type { Json } from '../../../test/given-ads.ts'
@@ -16,6 +16,9 @@ const host = await startFeedHost({ after })
 const app = await startApp({ after }, { HERALD_LOG_LEVEL: 'silent' })
 const { pool } = app.deps.database
 const PRODUCTS = 2_000
+
+// Feeds of other tests must not wake up when this one moves the clock.
+afterEach(() => pool.query("delete from jobs where kind = 'catalog.feed_schedule'"))
 
 /** A node as people run it, on the database of the test. */
 async function startNode(t: TestContext): Promise<ChildProcess> {
@@ -54,13 +57,23 @@ async function kill(node: ChildProcess) {
 const waitForLeases = () =>
   pool.query("update jobs set lease_until = now() - interval '1 second' where lease_until > now()")
 
-async function givenRun() {
+async function advance(duration: string) {
+  const response = await app.apps.main.inject({
+    method: 'POST',
+    url: '/admin/clock',
+    headers: { authorization: `Bearer ${TEST_ADMIN_TOKEN}` },
+    payload: { advance: duration }
+  })
+  assert.equal(response.statusCode, 200, response.body)
+}
+
+async function givenRun(schedule: Json = {}) {
   const merchant = await givenMerchant(app)
   await givenProducts(merchant, [product('p0', { title: 'As it was' }), product('mine')])
-  const feed = await givenFeed(merchant, host.url)
+  const feed = await givenFeed(merchant, host.url, schedule)
   const { data } = await merchant.post(`scheduled_feeds/${feed.id}/runs`)
   const look = async (): Promise<Json> => (await merchant.get(`scheduled_feeds/${feed.id}/runs/${data.id}`)).data
-  return { merchant, look }
+  return { merchant, look, run: data as Json }
 }
 
 const catalogOf = async ({ catalogId }: Merchant) => {
@@ -117,12 +130,91 @@ test('a node killed in the middle of a download leaves the catalog as it was, an
   const { state, counts } = await look()
   assert.deepEqual([state, counts.read, counts.created, counts.updated], ['DONE', PRODUCTS, PRODUCTS - 1, 1])
   assert.deepEqual(await catalogOf(merchant), [PRODUCTS + 1, 'Shoes p0'])
-  const swept = await app.apps.main.inject({
-    method: 'POST',
-    url: '/admin/clock',
-    headers: { authorization: `Bearer ${TEST_ADMIN_TOKEN}` },
-    payload: { advance: '6h' }
-  })
-  assert.equal(swept.statusCode, 200, swept.body)
+  await advance('6h')
   assert.equal(await stagingTables(app), 0, 'what the dead node had staged is swept up')
+})
+
+test('rows that were lost with the database are fetched again', async () => {
+  host.serve(file)
+  const { merchant, look, run } = await givenRun()
+  // As a database leaves it that crashed while a node was about to merge: unlogged tables are empty, or gone.
+  await pool.query(
+    "update feed_runs set state = 'MERGING', rows_read = 7, staging_table = 'feed_stage_1_gone' where id = $1",
+    [run.id]
+  )
+
+  await app.drain()
+
+  const { state, counts } = await look()
+  assert.deepEqual([state, counts.created, counts.updated], ['DONE', PRODUCTS - 1, 1])
+  assert.deepEqual(await catalogOf(merchant), [PRODUCTS + 1, 'Shoes p0'])
+})
+
+test('an import that ends its worker again and again is given up with a clear word', async () => {
+  host.serve(file)
+  const { merchant, look, run } = await givenRun()
+  await pool.query('update jobs set attempts = 5 where key = $1', [run.id])
+
+  await app.drain()
+
+  const { state, error } = await look()
+  assert.deepEqual([state, error.code, await catalogOf(merchant)], ['FAILED', 'INTERRUPTED', [2, 'As it was']])
+})
+
+test('a catalog that is deleted while it is imported leaves nothing behind', async () => {
+  host.respond(((_, response) => {
+    response.writeHead(200).write(file)
+    const drip = setInterval(() => response.write('\r\n'), 20)
+    response.once('close', () => clearInterval(drip))
+  }) as Behaviour)
+  const { merchant } = await givenRun()
+  const draining = app.drain()
+  await until('it is under way', async () => (await stagingTables(app)) === 1)
+
+  assert.equal((await merchant.delete('')).status, 200)
+  await draining
+
+  for (const table of ['products', 'scheduled_feeds', 'feed_runs', 'feed_rejected_rows']) {
+    const { rows } = await pool.query(`select from ${table} where catalog_id = $1`, [merchant.catalogId])
+    assert.equal(rows.length, 0, table)
+  }
+  assert.equal(await stagingTables(app), 0)
+})
+
+test('a feed that is due while its last import is at work waits for its next time', async () => {
+  const { merchant, run } = await givenRun({ frequency: 'HOURLY', repeat: '1' })
+  await pool.query("update jobs set due_at = now() + interval '1 year' where key = $1", [run.id])
+  const list = `scheduled_feeds/${run.scheduled_feed_id}/runs`
+
+  await advance('90m')
+  assert.deepEqual(
+    (await merchant.get(list)).data.map((each: Json) => each.id),
+    [run.id]
+  )
+  host.serve(file)
+  await pool.query('update jobs set due_at = now() where key = $1', [run.id])
+  await app.drain()
+  await advance('1h')
+
+  assert.deepEqual(
+    (await merchant.get(list)).data.map((each: Json) => [each.trigger, each.state]),
+    [
+      ['schedule', 'DONE'],
+      ['request', 'DONE']
+    ]
+  )
+})
+
+test('what nobody confirms for a week is superseded, and reports are forgotten after a month', async () => {
+  const { merchant, look, run } = await givenRun()
+  await pool.query("delete from jobs where kind in ('catalog.feed_schedule', 'catalog.feed_run')")
+  await pool.query("update feed_runs set state = 'NEEDS_CONFIRMATION' where id = $1", [run.id])
+
+  await advance('6d')
+  assert.equal((await look()).state, 'NEEDS_CONFIRMATION')
+  await advance('30h')
+  assert.equal((await look()).state, 'SUPERSEDED')
+  await advance('24d')
+
+  assert.deepEqual((await merchant.get(`scheduled_feeds/${run.scheduled_feed_id}/runs`)).data, [])
 })
