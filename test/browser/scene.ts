@@ -25,8 +25,9 @@ export interface Scene {
   admin(method: 'GET' | 'POST' | 'PUT', url: string, payload?: object): Promise<any>
 }
 
-export async function startScene(t: Cleanup): Promise<Scene> {
-  const app = await startApp(t, { HERALD_EGRESS_ALLOW_PRIVATE: '0' })
+/** `env` overrides settings. */
+export async function startScene(t: Cleanup, env: Record<string, string> = {}): Promise<Scene> {
+  const app = await startApp(t, { HERALD_EGRESS_ALLOW_PRIVATE: '0', ...env })
   await app.start()
   const { main: base } = await app.listen()
   const browser = await launchBrowser()

@@ -46,7 +46,7 @@ export const EXPLANATIONS: Record<string, Words> = {
     (ids) => put(campaign(ids), { entity_status: 'ACTIVE' })
   ],
   'PAUSED_BY_ADVERTISER line_item': [
-    'The line item is paused, or every line item of the campaign is.',
+    'The line item is paused.',
     (ids) => put(lineItem(ids), { entity_status: 'ACTIVE' })
   ],
   'AWAITING_APPROVAL_BY_ADVERTISER campaign': [
@@ -90,11 +90,11 @@ export const EXPLANATIONS: Record<string, Words> = {
     })
   ],
   'EXPIRED line_item': [
-    'The end_time has passed, for every line item that could serve.',
+    'The end_time of the line item has passed.',
     (ids) => put(lineItem(ids), { end_time: ':end_time' })
   ],
   'STARTS_IN_FUTURE line_item': [
-    'The start_time is still to come, for every line item that could serve.',
+    'The start_time of the line item is still to come.',
     (ids) => put(lineItem(ids), { start_time: ':start_time' })
   ],
   'BUDGET_EXHAUSTED campaign': [

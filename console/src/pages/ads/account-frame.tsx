@@ -61,7 +61,13 @@ function AccountBar({ scope }: { scope: Scope }) {
                 search: { listener: listener === 'sandbox' ? listener : undefined }
               }))
         }
-        choices={[...known.map(({ id, name }) => [id, `${name} (${id})`] as const), [ALL, 'All accounts …']]}
+        choices={[
+          ...known.map(({ id, name }) => {
+            const alone = known.filter((each) => each.name === name).length === 1
+            return [id, alone ? name : `${name} (${id})`] as const
+          }),
+          [ALL, 'All accounts …']
+        ]}
       />
       <span className="account-facts row wrap">
         <Id value={account.id} />

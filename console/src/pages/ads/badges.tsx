@@ -8,10 +8,11 @@ export const StatusBadge = ({ status, deleted = false }: { status: string; delet
 /** Serves, or the reasons why not. */
 export function ServabilityBadge({
   servable,
-  reasons
+  reasons = []
 }: {
   servable: boolean | null | undefined
-  reasons: readonly string[]
+  /** Left out where they are told beside it. */
+  reasons?: readonly string[]
 }) {
   if (servable === undefined) return <span className="muted">…</span>
   if (servable === null) return <span className="muted">–</span>

@@ -75,7 +75,7 @@ export function CampaignPage() {
       lead={
         <span className="row wrap">
           <StatusBadge status={data.entity_status} deleted={data.deleted} />
-          <ServabilityBadge servable={data.servable} reasons={data.reasons_not_servable} />
+          <ServabilityBadge servable={data.servable} />
           <Id value={data.id} />
         </span>
       }
@@ -212,7 +212,7 @@ const columnsFor = (states: readonly LineItemServability[]): Column<LineItem>[] 
     width: 'shrink',
     cell: ({ id }) => {
       const state = states.find(({ line_item_id }) => line_item_id === id)
-      return <ServabilityBadge servable={state?.servable} reasons={state?.reasons_not_servable ?? []} />
+      return <ServabilityBadge servable={state?.servable} reasons={state?.reasons_not_servable} />
     }
   },
   {

@@ -92,6 +92,7 @@ export function Campaigns({ create }: { create: ReactNode }) {
       ) : rows.length > 0 ? (
         <Tree
           campaigns={rows}
+          withDeleted={deleted ?? false}
           open={(open ?? '').split(',').filter(Boolean)}
           onOpen={(ids) => set({ open: ids.join(',') || undefined })}
         />

@@ -2,6 +2,7 @@
 import { useEffect, useMemo, useRef, useState } from 'react'
 import { ask, type Method } from '../../client/api.ts'
 import { Callout } from '../../ui/bits.tsx'
+import { Icon, type IconName } from '../../ui/icon.tsx'
 import { faultsByField } from './faults.ts'
 
 const PAUSE_MS = 350
@@ -138,6 +139,13 @@ export function useCheckedForm<V extends Record<string, string>, T = unknown>(
   }
 }
 
+const STATES: Record<'idle' | 'checking' | 'good' | 'bad', { text: string; tone: string; icon?: IconName }> = {
+  idle: { text: 'Checked while you type; nothing is saved before you say so.', tone: 'muted' },
+  checking: { text: 'Checking …', tone: 'muted' },
+  good: { text: 'Checked: this can be saved.', tone: 'good', icon: 'check' },
+  bad: { text: 'This cannot be saved yet.', tone: 'bad', icon: 'alert' }
+}
+
 /** What stands between the fields and the buttons. */
 export const FormNotes = ({
   form
@@ -150,14 +158,9 @@ export const FormNotes = ({
         {form.general}
       </Callout>
     ) : null}
-    <output className="form-state small muted">
-      {form.state === 'checking'
-        ? 'Checking …'
-        : form.state === 'good'
-          ? 'Checked: this can be saved.'
-          : form.state === 'bad'
-            ? 'Not like this yet.'
-            : 'Checked while you type; nothing is saved before you say so.'}
+    <output className={`form-state small ${STATES[form.state].tone}`}>
+      {STATES[form.state].icon ? <Icon name={STATES[form.state].icon!} size={14} /> : null}
+      {STATES[form.state].text}
     </output>
   </>
 )

@@ -2,7 +2,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { ask } from '../../client/api.ts'
-import { Badge, Empty, Id, Loading, Problem, Time } from '../../ui/bits.tsx'
+import { Badge, Empty, Id, Loading, Problem } from '../../ui/bits.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Confirm, Menu, say } from '../../ui/overlays.tsx'
 import { type Column, Table } from '../../ui/table.tsx'
@@ -10,6 +10,7 @@ import { FundingDialog } from './funding-form.tsx'
 import { money } from './money.ts'
 import { type FundingInstrument, fundingQuery } from './queries.ts'
 import { useScope } from './scope.tsx'
+import { Flight } from './tree.tsx'
 import { readable } from './words.ts'
 
 const COLUMNS: Column<FundingInstrument>[] = [
@@ -66,11 +67,7 @@ const COLUMNS: Column<FundingInstrument>[] = [
     id: 'valid',
     header: 'Valid',
     width: 'shrink',
-    cell: ({ start_time, end_time }) => (
-      <span>
-        <Time iso={start_time} /> <span className="muted">to</span> {end_time ? <Time iso={end_time} /> : 'no end'}
-      </span>
-    )
+    cell: (row) => <Flight item={row} />
   }
 ]
 

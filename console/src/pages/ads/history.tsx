@@ -11,7 +11,7 @@ import { say, sayProblem } from '../../ui/overlays.tsx'
 import { money } from './money.ts'
 import { type Campaign, type Change, historyQuery, type LineItem } from './queries.ts'
 import { useScope } from './scope.tsx'
-import { typeName } from './targeting-words.ts'
+import { criterionName, typeName } from './targeting-words.ts'
 import { fieldName, isMoney, isTime, word } from './words.ts'
 
 type Props = { entity: 'CAMPAIGN'; of: Campaign } | { entity: 'LINE_ITEM'; of: LineItem }
@@ -122,7 +122,12 @@ function titleOf({ entity, change_type, entity_data }: Change, fields: [string, 
   if (entity === 'TARGETING_CRITERIA') {
     const { targeting_type, name, targeting_value, operator_type } = entity_data as Record<string, string>
     const not = operator_type === 'NE' ? 'not ' : ''
-    return `${typeName(targeting_type!)} ${not}${name ?? targeting_value} ${ADDED[change_type]}`
+    const what = criterionName({
+      targeting_type: targeting_type!,
+      targeting_value: targeting_value!,
+      name: name ?? null
+    })
+    return `${typeName(targeting_type!)}: ${not}${what} ${ADDED[change_type]}`
   }
   if (entity === 'PROMOTED_TWEET') return `Post ${entity_data.tweet_id} ${ADDED[change_type]}`
   if (entity === 'PROMOTED_ACCOUNT') return `Promoted account ${entity_data.user_id} ${ADDED[change_type]}`

@@ -14,17 +14,10 @@ export function MoneyField({ currency, label, hint, ...field }: FieldProps & { c
       inputMode="decimal"
       autoComplete="off"
       className="num"
-      hint={micros === null || !currency ? hint : <Read amount={money(BigInt(micros), currency)} hint={hint} />}
+      hint={micros === null || !currency ? hint : <strong className="num">{money(BigInt(micros), currency)}</strong>}
     />
   )
 }
-
-const Read = ({ amount, hint }: { amount: string; hint: FieldProps['hint'] }) => (
-  <>
-    <strong className="num">{amount}</strong>
-    {hint ? <> · {hint}</> : null}
-  </>
-)
 
 /** What `microsOf` cannot read; nothing for an empty field. */
 export const amountProblem = (typed: string) =>

@@ -76,10 +76,7 @@ export function LineItemPage() {
       lead={
         <span className="row wrap">
           <StatusBadge status={data.entity_status} deleted={data.deleted} />
-          <ServabilityBadge
-            servable={data.deleted ? null : servability.data?.servable}
-            reasons={servability.data?.reasons_not_servable ?? []}
-          />
+          <ServabilityBadge servable={data.deleted ? null : servability.data?.servable} />
           <span>{word(data.objective)}</span>
           <Id value={data.id} />
         </span>

@@ -213,8 +213,12 @@ const pages = <T>({ listener, accountId }: At, path: string, query: Query) =>
 
 export const campaignsQuery = (at: At, query: Query) => pages<Campaign>(at, '/campaigns', { count: 50, ...query })
 export const campaignQuery = (at: At, id: string) => one<Campaign>(at, `/campaigns/${id}`, { with_deleted: true })
-export const lineItemsQuery = (at: At, campaignId: string) =>
-  few<LineItem>(at, '/line_items', { campaign_ids: campaignId, with_draft: true })
+export const lineItemsQuery = (at: At, campaignId: string, withDeleted = false) =>
+  few<LineItem>(at, '/line_items', {
+    campaign_ids: campaignId,
+    with_draft: true,
+    with_deleted: withDeleted || undefined
+  })
 export const lineItemQuery = (at: At, id: string) => one<LineItem>(at, `/line_items/${id}`, { with_deleted: true })
 export const campaignServabilityQuery = (at: At, id: string) =>
   one<CampaignServability>(at, `/campaigns/${id}/servability`)

@@ -14,7 +14,7 @@ import { LineItemDialog } from './line-item-form.tsx'
 import { MendDialog } from './mends.tsx'
 import type { Campaign, LineItem, Mend, Reason, Servability } from './queries.ts'
 import { useScope } from './scope.tsx'
-import { reasonTitle, word } from './words.ts'
+import { plainly, reasonTitle, word } from './words.ts'
 
 interface Props {
   servability: Servability
@@ -85,7 +85,7 @@ function ReasonRow({ reason, campaign, lineItem, of }: RowProps) {
             <Badge>of the campaign</Badge>
           ) : null}
         </span>
-        <span className="muted">{reason.explanation}</span>
+        <span className="muted">{plainly(reason.explanation)}</span>
       </div>
       <MendButton reason={reason} campaign={campaign} lineItem={lineItem} />
     </li>

@@ -103,21 +103,80 @@ function NameForm({ account }: { account: AdAccount }) {
 }
 
 function Features() {
-  const { data } = useQuery(featuresQuery(useScope()))
+  const scope = useScope()
+  const { data } = useQuery(featuresQuery(scope))
+  const mayChange = scope.listener === 'sandbox' && scope.may('account.write')
+  const remove = useMutation({
+    mutationFn: (key: string) => ask('DELETE', scope.at('/features'), { query: { feature_keys: key } }),
+    onSuccess: scope.changed,
+    onError: sayProblem
+  })
   return (
     <Card title="Features">
       {data === undefined ? (
         <Loading what="features" />
-      ) : data.length === 0 ? (
-        <p className="muted">This account has no feature that is in beta or limited release.</p>
       ) : (
-        <div className="row wrap">
-          {data.map((key) => (
-            <Badge key={key}>{readable(key)}</Badge>
-          ))}
+        <div className="stack">
+          {data.length === 0 ? (
+            <p className="muted">This account has no feature that is in beta or limited release.</p>
+          ) : (
+            <ul className="chips">
+              {data.map((key) => (
+                <li key={key} className="chip" title={key}>
+                  {readable(key)}
+                  {mayChange ? (
+                    <Button
+                      variant="ghost"
+                      size="small"
+                      icon="cross"
+                      aria-label={`Remove ${readable(key)}`}
+                      onClick={() => remove.mutate(key)}
+                    />
+                  ) : null}
+                </li>
+              ))}
+            </ul>
+          )}
+          {mayChange ? <AddFeature /> : null}
         </div>
       )}
     </Card>
+  )
+}
+
+function AddFeature() {
+  const scope = useScope()
+  const [initial] = useState({ feature_keys: '' })
+  const form = useCheckedForm<typeof initial>({
+    initial,
+    method: 'POST',
+    path: scope.at('/features'),
+    needed: ['feature_keys'],
+    body: ({ feature_keys }) => ({ feature_keys: feature_keys.trim().toUpperCase().replaceAll(' ', '_') }),
+    onDone: async () => {
+      await scope.changed()
+      say('The feature is added')
+    }
+  })
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    void form.submit()
+  }
+  return (
+    <form className="row wrap" style={{ alignItems: 'start' }} onSubmit={submit} noValidate>
+      <div className="grow">
+        <TextField
+          label="Add a feature"
+          placeholder="REACH_FREQUENCY_CAP"
+          className="mono"
+          hint="In the sandbox everything can be tried; REACH_FREQUENCY_CAP allows frequency caps."
+          {...form.field('feature_keys')}
+        />
+      </div>
+      <Button type="submit" busy={form.saving && 'Adding …'} style={{ marginTop: '1.6rem' }}>
+        Add
+      </Button>
+    </form>
   )
 }
 

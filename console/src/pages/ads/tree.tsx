@@ -2,7 +2,8 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { type KeyboardEvent, type ReactNode, useRef, useState } from 'react'
-import { Problem, Time } from '../../ui/bits.tsx'
+import { utc } from '../../client/format.ts'
+import { Problem } from '../../ui/bits.tsx'
 import { Button } from '../../ui/button.tsx'
 import { CampaignMenu, LineItemMenu } from './actions.tsx'
 import { ServabilityBadge, StatusBadge } from './badges.tsx'
@@ -14,11 +15,12 @@ import { word, words } from './words.ts'
 
 interface TreeProps {
   campaigns: readonly Campaign[]
+  withDeleted: boolean
   open: readonly string[]
   onOpen: (ids: string[]) => void
 }
 
-export function Tree({ campaigns, open, onOpen }: TreeProps) {
+export function Tree({ campaigns, withDeleted, open, onOpen }: TreeProps) {
   const table = useRef<HTMLTableElement>(null)
   const [current, setCurrent] = useState<string>()
   const toggle = (id: string) => onOpen(open.includes(id) ? open.filter((each) => each !== id) : [...open, id])
@@ -82,6 +84,7 @@ export function Tree({ campaigns, open, onOpen }: TreeProps) {
             <CampaignRows
               key={campaign.id}
               campaign={campaign}
+              withDeleted={withDeleted}
               isOpen={open.includes(campaign.id)}
               onToggle={() => toggle(campaign.id)}
               tabStop={tabStop}
@@ -96,13 +99,14 @@ export function Tree({ campaigns, open, onOpen }: TreeProps) {
 
 interface RowsProps {
   campaign: Campaign
+  withDeleted: boolean
   isOpen: boolean
   onToggle: () => void
   tabStop: (id: string) => number
   onFocus: (id: string) => void
 }
 
-function CampaignRows({ campaign, isOpen, onToggle, tabStop, onFocus }: RowsProps) {
+function CampaignRows({ campaign, withDeleted, isOpen, onToggle, tabStop, onFocus }: RowsProps) {
   const { id, name, currency } = campaign
   return (
     <>
@@ -153,14 +157,14 @@ function CampaignRows({ campaign, isOpen, onToggle, tabStop, onFocus }: RowsProp
           <CampaignMenu campaign={campaign} />
         </Cell>
       </tr>
-      {isOpen ? <Children campaign={campaign} tabStop={tabStop} onFocus={onFocus} /> : null}
+      {isOpen ? <Children campaign={campaign} withDeleted={withDeleted} tabStop={tabStop} onFocus={onFocus} /> : null}
     </>
   )
 }
 
-function Children({ campaign, tabStop, onFocus }: Pick<RowsProps, 'campaign' | 'tabStop' | 'onFocus'>) {
+function Children({ campaign, withDeleted, tabStop, onFocus }: Omit<RowsProps, 'isOpen' | 'onToggle'>) {
   const scope = useScope()
-  const items = useQuery(lineItemsQuery(scope, campaign.id))
+  const items = useQuery(lineItemsQuery(scope, campaign.id, withDeleted))
   const servability = useQuery({ ...campaignServabilityQuery(scope, campaign.id), enabled: !campaign.deleted })
   const [adding, setAdding] = useState(false)
   const stateOf = (id: string) => servability.data?.line_items.find(({ line_item_id }) => line_item_id === id)
@@ -238,7 +242,7 @@ const LineItemRow = ({ item, state, tabIndex, onFocus }: LineItemRowProps) => (
       <StatusBadge status={item.entity_status} deleted={item.deleted} />
     </Cell>
     <Cell shrink>
-      <ServabilityBadge servable={state?.servable} reasons={state?.reasons_not_servable ?? []} />
+      <ServabilityBadge servable={item.deleted ? null : state?.servable} reasons={state?.reasons_not_servable} />
     </Cell>
     <Amount micros={item.daily_budget_amount_local_micro} currency={item.currency} />
     <Amount micros={item.total_budget_amount_local_micro} currency={item.currency} />
@@ -251,13 +255,25 @@ const LineItemRow = ({ item, state, tabIndex, onFocus }: LineItemRowProps) => (
   </tr>
 )
 
-export const Flight = ({ item: { start_time, end_time } }: { item: Pick<LineItem, 'start_time' | 'end_time'> }) => (
-  <span className="small">
-    {start_time ? <Time iso={start_time} form="relative" /> : 'from now'}
-    <span className="muted"> to </span>
-    {end_time ? <Time iso={end_time} form="relative" /> : 'no end'}
-  </span>
-)
+const days = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium' })
+
+/** The days it runs, in the reader's zone; the exact times on hover. */
+export function Flight({ item: { start_time, end_time } }: { item: Pick<LineItem, 'start_time' | 'end_time'> }) {
+  const title = [start_time && `from ${utc(start_time)}`, end_time && `to ${utc(end_time)}`].filter(Boolean).join(' ')
+  const text =
+    start_time && end_time
+      ? days.formatRange(new Date(start_time), new Date(end_time))
+      : start_time
+        ? `from ${days.format(new Date(start_time))}`
+        : end_time
+          ? `until ${days.format(new Date(end_time))}`
+          : 'always'
+  return (
+    <span className="small num nowrap" title={title}>
+      {text}
+    </span>
+  )
+}
 
 const Cell = ({ shrink, end, children }: { shrink?: boolean; end?: boolean; children: ReactNode }) => (
   <td className={[shrink ? 'shrink' : '', end ? 'end' : ''].filter(Boolean).join(' ')}>{children}</td>

@@ -101,3 +101,9 @@ const FIELDS: Record<string, string> = {
 export const fieldName = (name: string) => FIELDS[name] ?? readable(name)
 export const isMoney = (name: string) => name.endsWith('_local_micro')
 export const isTime = (name: string) => /_(time|at)$/.test(name)
+
+/** A sentence of the API without the names of its parameters and codes. */
+export const plainly = (sentence: string) =>
+  sentence
+    .replace(/\b[A-Z]+(?:_[A-Z]+)*: /g, '')
+    .replace(/\b[a-z]+(?:_[a-z]+)+\b/g, (name) => fieldName(name).toLowerCase())
