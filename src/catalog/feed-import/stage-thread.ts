@@ -45,7 +45,7 @@ export interface StageProgress {
 export type FromThread = { progress: StageProgress } | { outcome: StageOutcome } | { broken: string }
 
 /** Far more than reading needs, and a bound for what a strange file may take. */
-const LIMITS = { maxYoungGenerationSizeMb: 4, maxOldGenerationSizeMb: 64 }
+const LIMITS = { maxYoungGenerationSizeMb: 16, maxOldGenerationSizeMb: 64 }
 
 /** Throws what `progress` throws, or the signal's reason; the thread then ends at once, and its connections with it. */
 export async function stageInThread(
