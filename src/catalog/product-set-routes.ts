@@ -167,6 +167,6 @@ export function productSetRoutes(scope: AdsScope) {
     path: ONE,
     summary: 'Delete a product set.',
     output: ProductSet,
-    handler: ({ catalog, path }) => deleteProductSet(db, catalog.id, path.product_set_id!)
+    handler: ({ catalog, path }) => deleteProductSet(db, catalog.id, path.product_set_id!, clock.now())
   })
 }

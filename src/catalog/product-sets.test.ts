@@ -205,6 +205,24 @@ test('membership follows the products as they change', async () => {
   assert.deepEqual(await now(), [['b'], ['b'], []])
 })
 
+test('members of a deleted set go an hour later, those that came in late included', async () => {
+  const merchant = await givenMerchant(app)
+  const [a] = await givenProducts(merchant, [product('a')])
+  const { id } = (await filtered(merchant, over('1.00 USD'))).data
+  await merchant.delete(`product_sets/${id}`)
+  await app.drain()
+  // From a write that had seen the set before it was deleted.
+  const late = { catalog_id: merchant.catalogId, set_id: id, product_key: `${BigInt(a.product_key) + 1n}` }
+  await db.insertInto('product_set_members').values(late).execute()
+  const members = () => db.selectFrom('product_set_members').selectAll().where('set_id', '=', id).execute()
+  assert.equal((await members()).length, 2)
+
+  const headers = { authorization: `Bearer ${app.adminToken}` }
+  await app.apps.main.inject({ method: 'POST', url: '/admin/clock', headers, payload: { advance: '1h' } })
+
+  assert.deepEqual(await members(), [])
+})
+
 /** Products straight into the table, as an import would leave them. */
 const givenRows = (merchant: Merchant, count: number) =>
   pool.query(

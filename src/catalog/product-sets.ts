@@ -190,14 +190,17 @@ export async function updateProductSet(
   })
 }
 
+/** A write of products that began before a set was deleted may still add members to it. */
+const PURGE_AFTER_MS = 3_600_000
+
 /** Permanent. */
-export async function deleteProductSet(db: Db, catalogId: string, id: string) {
+export async function deleteProductSet(db: Db, catalogId: string, id: string, now: number) {
   return transact(db, async (tx) => {
     const set = await findSet(tx, catalogId, id, true)
     const members = set.type === 'MANUAL' ? await listMembers(tx, catalogId, id, '', MANUAL_PRODUCTS_MAX) : []
     await tx.deleteFrom('product_sets').where('catalog_id', '=', catalogId).where('id', '=', id).execute()
     await cancelJob(tx, COMPUTE_SET, id)
-    await enqueue(tx, PURGE_SET, { catalog_id: catalogId, set_id: id }, { key: id })
+    await enqueue(tx, PURGE_SET, { catalog_id: catalogId, set_id: id }, { key: id, dueAt: now + PURGE_AFTER_MS })
     return { ...set, product_ids: members.map((member) => member.id) }
   })
 }
