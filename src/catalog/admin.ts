@@ -7,7 +7,7 @@ import { Data, Id, Page, Paging, page } from '../http/v2.ts'
 import { RUN_STATES } from './feed-run-states.ts'
 import { FeedRun, shapeRun } from './feed-run-wire.ts'
 import { confirmRun, listRuns, type RunRow, startRun } from './feed-runs.ts'
-import { rejectedCsv } from './rejected-csv.ts'
+import { sendRejected } from './rejected-csv.ts'
 import { transact } from './transactions.ts'
 
 const RunQuery = Type.Object({
@@ -55,12 +55,7 @@ export function catalogAdminRoutes(app: FastifyInstance, { database: { db }, clo
   app.get<{ Params: Static<typeof RunPath> }>(
     '/feed_runs/:run_id/rejected_rows',
     { schema: { summary: 'Rows that did not become products, as CSV.', params: RunPath, response: CSV_FILE } },
-    async ({ params }, reply) => {
-      const { catalog_id, id } = await getRun(params.run_id)
-      reply.type('text/csv; charset=utf-8')
-      reply.header('content-disposition', `attachment; filename="rejected-${id}.csv"`)
-      return rejectedCsv(db, catalog_id, id)
-    }
+    async ({ params }, reply) => sendRejected(reply, db, await getRun(params.run_id))
   )
 
   app.post<{ Params: Static<typeof RunPath> }>(

@@ -12,7 +12,7 @@ import { stageInThread } from './feed-import/stage-thread.ts'
 import { dropStaging, stagingTable } from './feed-import/staging.ts'
 import { FeedRun, shapeRun } from './feed-run-wire.ts'
 import { getRun, keepCheck, type RunRow, startRun, updateCheck } from './feed-runs.ts'
-import { rejectedCsv } from './rejected-csv.ts'
+import { CSV_TYPE, sendRejected } from './rejected-csv.ts'
 import { CATALOG, catalogRoute } from './routes.ts'
 import { feedFormat, feedUrl, refuseAddress } from './scheduled-feeds.ts'
 import { lockCatalog, transact } from './transactions.ts'
@@ -135,11 +135,8 @@ export function feedCheckRoutes(scope: AdsScope, limits: RejectedLimits) {
     method: 'GET',
     path: `${ONE}/rejected_rows`,
     summary: 'Rows of a checked file that would not become products, as CSV.',
-    file: 'text/csv; charset=utf-8',
-    handler: async ({ catalog, path, reply }) => {
-      const run = await getRun(db, catalog.id, null, path.run_id!)
-      reply.header('content-disposition', `attachment; filename="rejected-${run.id}.csv"`)
-      return rejectedCsv(db, catalog.id, run.id)
-    }
+    file: CSV_TYPE,
+    handler: async ({ catalog, path, reply }) =>
+      sendRejected(reply, db, await getRun(db, catalog.id, null, path.run_id!))
   })
 }

@@ -5,7 +5,7 @@ import type { AdsScope } from '../http/ads.ts'
 import { about, bool, int, required } from '../http/ads-input.ts'
 import { FeedRun, shapeRun } from './feed-run-wire.ts'
 import { confirmRun, getRun, listRuns, startRun } from './feed-runs.ts'
-import { rejectedCsv } from './rejected-csv.ts'
+import { CSV_TYPE, sendRejected } from './rejected-csv.ts'
 import { catalogRoute, keyCursor } from './routes.ts'
 import { type FeedSchedule, nextRuns } from './schedule.ts'
 import { explainRepeat, FEEDS, feedInput, getFeed, ONE_FEED, repeat } from './scheduled-feeds.ts'
@@ -98,12 +98,8 @@ export function feedRunRoutes(scope: AdsScope) {
     method: 'GET',
     path: `${ONE}/rejected_rows`,
     summary: 'Rows that did not become products, as CSV.',
-    file: 'text/csv; charset=utf-8',
-    handler: async ({ catalog, path, reply }) => {
-      const run = await find(catalog.id, path)
-      reply.header('content-disposition', `attachment; filename="rejected-${run.id}.csv"`)
-      return rejectedCsv(db, catalog.id, run.id)
-    }
+    file: CSV_TYPE,
+    handler: async ({ catalog, path, reply }) => sendRejected(reply, db, await find(catalog.id, path))
   })
 
   catalogRoute(scope, {

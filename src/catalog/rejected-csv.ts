@@ -1,9 +1,11 @@
 /** Rejected rows of an import as a CSV file, read from the table some at a time. */
 import { Readable } from 'node:stream'
+import type { FastifyReply } from 'fastify'
 import { sql } from 'kysely'
 import type { Db } from '../storage/db.ts'
 import { PRODUCT_FIELDS } from './product-fields.ts'
 
+export const CSV_TYPE = 'text/csv; charset=utf-8'
 const ROWS_AT_ONCE = 500
 
 interface Rejected {
@@ -34,7 +36,13 @@ const csvLine = ({ row, line: fileLine, errors, fields, raw }: Rejected) =>
     raw
   ])
 
-export function rejectedCsv(db: Db, catalogId: string, runId: string): Readable {
+/** The file as a download of this answer. */
+export function sendRejected(reply: FastifyReply, db: Db, run: { catalog_id: string; id: string }): Readable {
+  reply.type(CSV_TYPE).header('content-disposition', `attachment; filename="rejected-${run.id}.csv"`)
+  return rejectedCsv(db, run.catalog_id, run.id)
+}
+
+function rejectedCsv(db: Db, catalogId: string, runId: string): Readable {
   async function* text() {
     yield line(HEADER)
     for (let after = 0n; ; ) {
