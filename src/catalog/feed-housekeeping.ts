@@ -7,6 +7,7 @@ import { isActive } from './feed-run-states.ts'
 
 const EVERY_MS = 6 * 3_600_000
 const CONFIRM_WITHIN_MS = 7 * 86_400_000
+const SAMPLE_MS = 3_600_000
 
 export const feedHousekeepingJob = (retentionMs: number): JobDefinition =>
   defineJob('catalog.feed_housekeeping', {
@@ -29,12 +30,14 @@ export const feedHousekeepingJob = (retentionMs: number): JobDefinition =>
       for (const table of await listStaging(pool)) {
         const run = await db
           .selectFrom('feed_runs')
-          .select(['state', 'staging_table'])
+          .select(['state', 'staging_table', 'created_at'])
           .where('id', '=', runOf(table)!)
           .executeTakeFirst()
         const isWanted = run && (isActive(run.state) || run.state === 'NEEDS_CONFIRMATION')
         // While it is being filled, the run does not know its name yet.
         if (isWanted && (run.staging_table ?? table) === table) continue
+        // A sample that is being checked has a table too, but no state of being at work.
+        if (run && Date.parse(run.created_at) > now - SAMPLE_MS) continue
         // A worker that is stuck may still hold it; next time, then.
         await db
           .transaction()
