@@ -1,6 +1,9 @@
 /** Streams when something is wrong: readers that do not read, nodes that die or stop, connections that are lost. */
 import assert from 'node:assert/strict'
-import { after, test } from 'node:test'
+import { spawn } from 'node:child_process'
+import path from 'node:path'
+import { createInterface } from 'node:readline'
+import { after, type TestContext, test } from 'node:test'
 import { startApp, type TestApp } from '../../../test/app.ts'
 import { type GivenApp, givenApp } from '../../../test/given.ts'
 import { openStream, type StreamClient } from '../../../test/stream.ts'
@@ -172,20 +175,53 @@ test('a stream survives the loss of all database connections of its node, and mi
   assert.deepEqual(numbers(stream), upTo(3))
 })
 
-test('the connections of a node that died are free for others, and on record', async (t) => {
-  const { app } = await givenSubscriber({ activity_stream_connections: 1 })
-  const dead = newId()
-  const { pool } = a.deps.database
-  await pool.query("insert into stream_nodes (id, lease_until) values ($1, now() - interval '1 second')", [dead])
-  await pool.query(
-    `insert into stream_connections (app_id, position, id, node_id, endpoint_name, connected_at)
-     values ($1, $2, 'f0000000-0000-4000-8000-000000000000', $3, 'activity_stream', now())`,
-    [app.id, newId(), dead]
+/** Another Herald on the same database, as a process that can be killed. */
+async function startProcess(t: TestContext) {
+  const root = path.resolve(import.meta.dirname, '../../..')
+  const child = spawn(process.execPath, ['src/main.ts'], {
+    cwd: root,
+    env: {
+      PATH: process.env.PATH,
+      DATABASE_URL: a.databaseUrl,
+      HERALD_DATA_DIR: a.deps.config.dataDir,
+      HERALD_ADMIN_TOKEN: a.adminToken,
+      HERALD_SECRET_KEY: '00'.repeat(32),
+      HERALD_PORT: '0',
+      HERALD_SANDBOX_PORT: '0'
+    },
+    stdio: ['ignore', 'pipe', 'inherit']
+  })
+  t.after(() => child.kill('SIGKILL'))
+  for await (const line of createInterface(child.stdout)) {
+    const url = /http:\/\/[0-9.]+:[0-9]+/.exec(line)?.[0]
+    if (url) return { url, kill: () => child.kill('SIGKILL') }
+  }
+  throw new Error('Herald did not say where it is')
+}
+
+test('the streams of a node that is killed end; its connections are free for others, and on record', async (t) => {
+  const { app, bio } = await givenSubscriber({ activity_stream_connections: 1 })
+  const doomed = await startProcess(t)
+  const stream = await openStream(t, doomed.url + ACTIVITY, app.headers)
+  await publish(a, [bio(1)])
+  await stream.received(1)
+
+  doomed.kill()
+  await stream.ended()
+  await publish(a, [bio(2)])
+  const refused = await openStream(t, onA + ACTIVITY, app.headers)
+  // Nobody waits here for the lease of the dead node to run out.
+  const { rowCount } = await a.deps.database.pool.query(
+    `update stream_nodes set lease_until = now() - interval '1 second'
+     where id = (select node_id from stream_connections where app_id = $1 and disconnected_at is null)`,
+    [app.id]
   )
+  const again = await openStream(t, `${onA + ACTIVITY}?backfill_minutes=1`, app.headers)
+  await again.received(2)
 
-  const stream = await openStream(t, onA + ACTIVITY, app.headers)
-
-  assert.equal(stream.status, 200)
+  assert.equal(rowCount, 1)
+  assert.equal(refused.status, 429)
+  assert.deepEqual(numbers(again), [1, 2])
   assert.deepEqual(await reasonsOf(app, 1), ['node_lost'])
 })
 
