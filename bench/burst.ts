@@ -1,6 +1,6 @@
 /**
- * Bench `burst`: 10,000 events at once with 100 subscribers each, most of them streams and some webhooks: whether everything
- * arrives everywhere, how fast, and how much memory the server needs for it.
+ * Bench `burst`: 10,000 events at once with 100 subscribers each: whether everything arrives everywhere, how fast, and how
+ * much memory the server needs for it. Ten of the subscribers are webhooks and the others streams; `--webhooks=100` for others.
  */
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
@@ -20,8 +20,9 @@ import type { ReceiverReport } from './support/receiver.ts'
 
 const EVENTS = 10_000
 const EVENTS_PER_CALL = 1_000
-const STREAMS = 90
-const WEBHOOKS = 10
+const SUBSCRIBERS = 100
+const WEBHOOKS = Number(/--webhooks=(\d+)/.exec(process.argv.join(' '))?.[1] ?? 10)
+const STREAMS = SUBSCRIBERS - WEBHOOKS
 const HOST = 'hooks.example.test'
 const TIMEOUT_MS = 300_000
 /** What the server may need beyond what it needs at rest. */
@@ -60,7 +61,7 @@ export default async function burst() {
     const { main } = await herald.listen()
     const user = newId()
     const tokens: string[] = []
-    for (let n = 0; n < STREAMS + WEBHOOKS; n++) tokens.push(await givenSubscriber(herald, user, n >= STREAMS))
+    for (let n = 0; n < SUBSCRIBERS; n++) tokens.push(await givenSubscriber(herald, user, n >= STREAMS))
     await ask(readers, { open: { url: `${main}/2/activity/stream`, tokens: tokens.slice(0, STREAMS) } })
     await sleep(500)
     const restMb = process.memoryUsage.rss() / 1e6
@@ -88,7 +89,7 @@ export default async function burst() {
       JSON.stringify({
         bench: 'burst',
         events: EVENTS,
-        subscribers: STREAMS + WEBHOOKS,
+        subscribers: SUBSCRIBERS,
         stream_lines: lines,
         webhook_deliveries: delivered,
         publish_seconds: Math.round(publishedMs / 100) / 10,

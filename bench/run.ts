@@ -5,7 +5,8 @@ const names = (await readdir(import.meta.dirname))
   .filter((file) => file.endsWith('.ts') && file !== 'run.ts')
   .map((file) => file.slice(0, -3))
   .sort()
-const asked = process.argv.slice(2)
+// Options, such as --bytes=4g, are read by the bench that knows them.
+const asked = process.argv.slice(2).filter((argument) => !argument.startsWith('--'))
 const unknown = asked.filter((name) => !names.includes(name))
 
 if (asked.length === 0 || unknown.length > 0) {

@@ -183,7 +183,7 @@ async function startProcess(t: TestContext) {
     env: {
       PATH: process.env.PATH,
       DATABASE_URL: a.databaseUrl,
-      HERALD_DATA_DIR: a.deps.config.dataDir,
+      HERALD_DATA_DIR: a.deps.config.HERALD_DATA_DIR,
       HERALD_ADMIN_TOKEN: a.adminToken,
       HERALD_SECRET_KEY: '00'.repeat(32),
       HERALD_PORT: '0',
