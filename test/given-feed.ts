@@ -1,4 +1,5 @@
 /** A feed host for tests, and feeds in a few words. */
+import assert from 'node:assert/strict'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
@@ -81,4 +82,13 @@ export async function runFeed(app: TestApp, merchant: Merchant, feedId: string, 
   if (!data) throw new Error(`no run: ${JSON.stringify(body)}`)
   await app.drain()
   return (await merchant.get(`scheduled_feeds/${feedId}/runs/${data.id}`)).data
+}
+
+export const none = { created: 0, updated: 0, unchanged: 0, rejected: 0, duplicate: 0 }
+
+/** What became of the rows of a run; every row that was read is one of them. */
+export function counts(run: Json): typeof none {
+  const { read, created, updated, unchanged, rejected, duplicate } = run.counts
+  assert.equal(read, created + updated + unchanged + rejected + duplicate, JSON.stringify(run.counts))
+  return { created, updated, unchanged, rejected, duplicate }
 }

@@ -1,6 +1,4 @@
 import assert from 'node:assert/strict'
-import { readFile } from 'node:fs/promises'
-import path from 'node:path'
 import { after, test } from 'node:test'
 import { startApp } from '../../test/app.ts'
 import { codes, type Json } from '../../test/given-ads.ts'
@@ -8,7 +6,6 @@ import { givenMerchant, givenProducts, type Merchant, product } from '../../test
 import { checkFilters } from './filters.ts'
 import { recomputeSets } from './set-job.ts'
 import { computeMembers, listMembers } from './set-members.ts'
-import { SET_TRANSITIONS } from './set-states.ts'
 import { lockCatalog, transact } from './transactions.ts'
 
 const app = await startApp({ after }, { HERALD_PRODUCT_SET_AT_ONCE_MAX: '30', HERALD_LOG_LEVEL: 'silent' })
@@ -350,21 +347,4 @@ test('a set of a catalog that an import holds is PROCESSING until it lets go', a
   await app.drain()
 
   assert.deepEqual(await idsOf(merchant, data.id), ['a'])
-})
-
-test('docs/states/product-set.md shows the table of the code', async () => {
-  const page = await readFile(path.resolve(import.meta.dirname, '../../docs/states/product-set.md'), 'utf8')
-  const rows = page
-    .split('\n')
-    .filter((line) => /^\| (none|DONE|PROCESSING|FAILED) /.test(line))
-    .map((line) =>
-      line
-        .split('|')
-        .slice(1, -1)
-        .map((cell) => cell.trim())
-    )
-  assert.deepEqual(
-    rows,
-    SET_TRANSITIONS.map(({ from, cause, to }) => [from, cause, to])
-  )
 })

@@ -1,16 +1,12 @@
 import assert from 'node:assert/strict'
-import { readFile } from 'node:fs/promises'
-import path from 'node:path'
 import { after, afterEach, test } from 'node:test'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { gzipSync } from 'node:zlib'
 import { startApp, TEST_ADMIN_TOKEN } from '../../../test/app.ts'
 import type { Behaviour } from '../../../test/consumer.ts'
 import { codes, type Json } from '../../../test/given-ads.ts'
 import { givenMerchant, givenProducts, type Merchant, product } from '../../../test/given-catalog.ts'
-import { csv, givenFeed, runFeed, startFeedHost } from '../../../test/given-feed.ts'
-import { createHerald } from '../../herald.ts'
-import { RUN_TRANSITIONS } from '../feed-run-states.ts'
+import { counts, csv, givenFeed, none, runFeed, stagingTables, startFeedHost } from '../../../test/given-feed.ts'
+import type { Environment } from '../../http/ads.ts'
 
 const host = await startFeedHost({ after })
 const app = await startApp({ after }, { HERALD_LOG_LEVEL: 'silent' })
@@ -33,14 +29,7 @@ const advance = async (duration: string) => {
   assert.equal(response.statusCode, 200, response.body)
 }
 const ids = async (merchant: Merchant) => (await merchant.get('products')).data.map((each: Json) => each.id)
-const counts = (run: Json) => {
-  const { read, created, updated, unchanged, rejected, duplicate } = run.counts
-  assert.equal(read, created + updated + unchanged + rejected + duplicate, JSON.stringify(run.counts))
-  return { created, updated, unchanged, rejected, duplicate }
-}
-const none = { created: 0, updated: 0, unchanged: 0, rejected: 0, duplicate: 0 }
-const stagingTables = async () =>
-  (await pool.query("select relname from pg_class where relname like 'feed_stage_%' and relkind = 'r'")).rows.length
+const listenerOf = (environment: Environment) => (environment === 'sandbox' ? app.apps.sandbox : app.apps.main)
 
 for (const environment of ['production', 'sandbox'] as const) {
   test(`${environment}: a feed is imported when its time has come, and importing is additive`, async () => {
@@ -143,56 +132,58 @@ test('a file that its host calls unchanged is not sent again, unless that is ask
   assert.equal(host.requests.at(-1)!.headers['if-none-match'], undefined, 'another address, another file')
 })
 
-test('a report says what is wrong with which row, and the rows can be downloaded', async () => {
-  const merchant = await givenMerchant(app)
-  await givenProducts(merchant, [product('twice', { title: 'As it was' })])
-  const rows = [
-    product('good'),
-    product('bad', { price: '12,50 EUR', color: '#ff0000' }),
-    product('twice'),
-    product('worse', { price: '' }),
-    product('twice', { title: 'Other' }),
-    product('near', { description: 'nice &nbsp; shoes' })
-  ]
-  host.serve(`${csv(rows).trimEnd()}\r\nragged,row\r\n`)
-  const feed = await givenFeed(merchant, host.url)
+for (const environment of ['production', 'sandbox'] as const) {
+  test(`${environment}: a report says what is wrong with which row, and the rows can be downloaded`, async () => {
+    const merchant = await givenMerchant(app, { environment })
+    await givenProducts(merchant, [product('twice', { title: 'As it was' })])
+    const rows = [
+      product('good'),
+      product('bad', { price: '12,50 EUR', color: '#ff0000' }),
+      product('twice'),
+      product('worse', { price: '' }),
+      product('twice', { title: 'Other' }),
+      product('near', { description: 'nice &nbsp; shoes' })
+    ]
+    host.serve(`${csv(rows).trimEnd()}\r\nragged,row\r\n`)
+    const feed = await givenFeed(merchant, host.url)
 
-  const run = await runFeed(app, merchant, feed.id)
+    const run = await runFeed(app, merchant, feed.id)
 
-  assert.deepEqual(counts(run), { created: 2, updated: 0, unchanged: 0, rejected: 3, duplicate: 2 })
-  const found = Object.fromEntries(run.issues.map((issue: Json) => [`${issue.code} ${issue.field}`, issue]))
-  assert.deepEqual(Object.keys(found).toSorted(), [
-    'DUPLICATE_ID id',
-    'HEX_COLOR color',
-    'HTML_ENTITY description',
-    'INVALID_PRICE price',
-    'MISSING_FIELD price',
-    'RAGGED_ROW null'
-  ])
-  const price = found['INVALID_PRICE price']
-  assert.deepEqual([price.severity, price.count, price.samples.length], ['error', 1, 1])
-  const { message, ...sample } = price.samples[0]
-  assert.deepEqual(sample, { row: 3, line: 3, column: 6, field: 'price', value: '12,50 EUR' })
-  assert.match(message, /Write "12\.50 EUR"/)
-  assert.deepEqual([found['DUPLICATE_ID id'].count, found['DUPLICATE_ID id'].samples[0].row], [2, 4])
-  assert.equal(found['HTML_ENTITY description'].severity, 'warning')
-  assert.deepEqual(await ids(merchant), ['twice', 'good', 'near'])
-  assert.equal((await merchant.get('products')).data[0].title, 'As it was', 'all instances are ignored')
+    assert.deepEqual(counts(run), { created: 2, updated: 0, unchanged: 0, rejected: 3, duplicate: 2 })
+    const found = Object.fromEntries(run.issues.map((issue: Json) => [`${issue.code} ${issue.field}`, issue]))
+    assert.deepEqual(Object.keys(found).toSorted(), [
+      'DUPLICATE_ID id',
+      'HEX_COLOR color',
+      'HTML_ENTITY description',
+      'INVALID_PRICE price',
+      'MISSING_FIELD price',
+      'RAGGED_ROW null'
+    ])
+    const price = found['INVALID_PRICE price']
+    assert.deepEqual([price.severity, price.count, price.samples.length], ['error', 1, 1])
+    const { message, ...sample } = price.samples[0]
+    assert.deepEqual(sample, { row: 3, line: 3, column: 6, field: 'price', value: '12,50 EUR' })
+    assert.match(message, /Write "12\.50 EUR"/)
+    assert.deepEqual([found['DUPLICATE_ID id'].count, found['DUPLICATE_ID id'].samples[0].row], [2, 4])
+    assert.equal(found['HTML_ENTITY description'].severity, 'warning')
+    assert.deepEqual(await ids(merchant), ['twice', 'good', 'near'])
+    assert.equal((await merchant.get('products')).data[0].title, 'As it was', 'all instances are ignored')
 
-  const listener = app.apps.main
-  const url = `/12/product_catalogs/${merchant.catalogId}/scheduled_feeds/${feed.id}/runs/${run.id}/rejected_rows`
-  const file = await listener.inject({ url, headers: { authorization: `Bearer ${merchant.token}` } })
-  assert.match(String(file.headers['content-type']), /^text\/csv/)
-  const lines = file.body.trimEnd().split('\r\n')
-  assert.match(lines[0]!, /^row,line,column,code,what_to_do,id,title/)
-  assert.deepEqual(
-    lines.slice(1).map((line) => Number(line.split(',')[0])),
-    [3, 4, 5, 6, 8]
-  )
-  assert.match(lines[1]!, /^3,3,6 21,INVALID_PRICE HEX_COLOR,"price/)
-  assert.match(lines[5]!, /RAGGED_ROW.*ragged,row"$/)
-  assert.equal(await stagingTables(), 0)
-})
+    const listener = listenerOf(environment)
+    const url = `/12/product_catalogs/${merchant.catalogId}/scheduled_feeds/${feed.id}/runs/${run.id}/rejected_rows`
+    const file = await listener.inject({ url, headers: { authorization: `Bearer ${merchant.token}` } })
+    assert.match(String(file.headers['content-type']), /^text\/csv/)
+    const lines = file.body.trimEnd().split('\r\n')
+    assert.match(lines[0]!, /^row,line,column,code,what_to_do,id,title/)
+    assert.deepEqual(
+      lines.slice(1).map((line) => Number(line.split(',')[0])),
+      [3, 4, 5, 6, 8]
+    )
+    assert.match(lines[1]!, /^3,3,6 21,INVALID_PRICE HEX_COLOR,"price/)
+    assert.match(lines[5]!, /RAGGED_ROW.*ragged,row"$/)
+    assert.equal(await stagingTables(app), 0)
+  })
+}
 
 test('groups and sets are right after an import', async () => {
   const merchant = await givenMerchant(app)
@@ -274,45 +265,53 @@ test('an import that would change nearly everything waits until somebody confirm
   host.serve(shop('2.00 USD'))
   assert.equal((await runFeed(app, merchant, feed.id, { confirmed: true })).state, 'DONE', 'confirmed beforehand')
   await advance('6h')
-  assert.equal(await stagingTables(), 0, 'rows that nobody confirmed are swept up')
+  assert.equal(await stagingTables(app), 0, 'rows that nobody confirmed are swept up')
 })
 
-test('validate_only reads and reports, and changes nothing', async () => {
-  const merchant = await givenMerchant(app)
-  await givenProducts(merchant, [product('a'), product('b')])
-  const body = csv([product('a'), product('b', { title: 'New' }), product('c'), product('d', { price: 'x' })])
-  host.serve(body)
-  const feed = await givenFeed(merchant, host.url)
-  const expected = { ...none, created: 1, updated: 1, unchanged: 1, rejected: 1 }
+for (const environment of ['production', 'sandbox'] as const) {
+  test(`${environment}: validate_only reads and reports, and changes nothing`, async () => {
+    const merchant = await givenMerchant(app, { environment })
+    await givenProducts(merchant, [product('a'), product('b')])
+    const body = csv([product('a'), product('b', { title: 'New' }), product('c'), product('d', { price: 'x' })])
+    host.serve(body)
+    const feed = await givenFeed(merchant, host.url)
+    const expected = { ...none, created: 1, updated: 1, unchanged: 1, rejected: 1 }
 
-  const run = await runFeed(app, merchant, feed.id, { validate_only: true })
-  assert.deepEqual([run.state, run.validate_only, counts(run)], ['DONE', true, expected])
+    const run = await runFeed(app, merchant, feed.id, { validate_only: true })
+    assert.deepEqual([run.state, run.validate_only, counts(run)], ['DONE', true, expected])
 
-  const asked = await merchant.post('feed_checks', { feed_url: `${host.url}/new`, feed_format: 'CSV' })
-  assert.deepEqual([asked.data.state, asked.data.scheduled_feed_id], ['QUEUED', null])
-  await app.drain()
-  const check = (await merchant.get(`feed_checks/${asked.data.id}`)).data
-  assert.deepEqual([check.state, counts(check), check.issues[0].code], ['DONE', expected, 'INVALID_PRICE'])
+    const asked = await merchant.post('feed_checks', { feed_url: `${host.url}/new`, feed_format: 'CSV' })
+    assert.deepEqual([asked.data.state, asked.data.scheduled_feed_id], ['QUEUED', null])
+    await app.drain()
+    const check = (await merchant.get(`feed_checks/${asked.data.id}`)).data
+    assert.deepEqual([check.state, counts(check), check.issues[0].code], ['DONE', expected, 'INVALID_PRICE'])
 
-  const sample = await merchant.post('feed_checks', { feed_format: 'CSV', sample: body })
-  assert.equal(sample.status, 200, JSON.stringify(sample.body))
-  assert.deepEqual([sample.data.state, sample.data.id, counts(sample.data)], ['DONE', null, expected])
-  assert.equal(sample.body.request.params.sample, undefined)
-  const broken = await merchant.post('feed_checks', { feed_format: 'XML', sample: body })
-  assert.deepEqual([broken.data.state, broken.data.error.code], ['FAILED', 'WRONG_FORMAT'])
+    const sample = await merchant.post('feed_checks', { feed_format: 'CSV', sample: body })
+    assert.equal(sample.status, 200, JSON.stringify(sample.body))
+    assert.deepEqual([sample.data.state, sample.data.feed_url, counts(sample.data)], ['DONE', null, expected])
+    assert.deepEqual((await merchant.get(`feed_checks/${sample.data.id}`)).data, sample.data, 'its report stays')
+    const kept = await listenerOf(environment).inject({
+      url: `/12/product_catalogs/${merchant.catalogId}/feed_checks/${sample.data.id}/rejected_rows`,
+      headers: { authorization: `Bearer ${merchant.token}` }
+    })
+    assert.match(kept.body, /^row,line,[^\r]+\r\n5,5,6,INVALID_PRICE,[^\r]+\r\n$/)
+    assert.equal(sample.body.request.params.sample, undefined)
+    const broken = await merchant.post('feed_checks', { feed_format: 'XML', sample: body })
+    assert.deepEqual([broken.data.state, broken.data.error.code], ['FAILED', 'WRONG_FORMAT'])
 
-  assert.deepEqual(
-    (await merchant.get('products')).data.map((each: Json) => each.title),
-    ['Shoes a', 'Shoes b']
-  )
-  for (const [input, expectedCodes] of [
-    [{ feed_format: 'CSV' }, ['MISSING_PARAMETER feed_url']],
-    [{ feed_format: 'CSV', feed_url: host.url, sample: 'x' }, ['EXCLUSIVE_PARAMETERS']],
-    [{ feed_format: 'CSV', feed_url: 'https://a:b@feeds.example' }, ['INVALID_PARAMETER feed_url']]
-  ] as const)
-    assert.deepEqual(codes(await merchant.post('feed_checks', input)), expectedCodes)
-  assert.equal(await stagingTables(), 0)
-})
+    assert.deepEqual(
+      (await merchant.get('products')).data.map((each: Json) => each.title),
+      ['Shoes a', 'Shoes b']
+    )
+    for (const [input, expectedCodes] of [
+      [{ feed_format: 'CSV' }, ['MISSING_PARAMETER feed_url']],
+      [{ feed_format: 'CSV', feed_url: host.url, sample: 'x' }, ['EXCLUSIVE_PARAMETERS']],
+      [{ feed_format: 'CSV', feed_url: 'https://a:b@feeds.example' }, ['INVALID_PARAMETER feed_url']]
+    ] as const)
+      assert.deepEqual(codes(await merchant.post('feed_checks', input)), expectedCodes)
+    assert.equal(await stagingTables(app), 0)
+  })
+}
 
 test('a scheduled download that fails in passing is tried again; one that was asked for says so at once', async () => {
   const merchant = await givenMerchant(app)
@@ -376,118 +375,4 @@ test('the operator lists runs, starts one and confirms one', async () => {
   assert.equal((await ask('GET', `feed_runs/${started.data.id}`)).data.counts.created, 1)
   assert.equal((await ask('POST', `feed_runs/${started.data.id}/confirm`)).status, 400)
   assert.equal((await ask('GET', 'feed_runs/1')).status, 404)
-})
-
-/** Another node on the same database. */
-async function secondNode(t: { after(fn: () => Promise<unknown>): void }) {
-  const { config, log, clock } = app.deps
-  const node = await createHerald({ config, databaseUrl: app.databaseUrl, log, clock })
-  t.after(() => node.stop())
-  return node
-}
-const until = async (what: string, condition: () => Promise<boolean> | boolean) => {
-  for (let i = 0; i < 500; i++) {
-    if (await condition()) return
-    await sleep(10)
-  }
-  throw new Error(`never: ${what}`)
-}
-
-test('a node that dies in the middle of a download is followed by another, and its own rows count for nothing', async (t) => {
-  const merchant = await givenMerchant(app)
-  const feed = await givenFeed(merchant, host.url)
-  const whole = csv(Array.from({ length: 2_000 }, (_, i) => product(`p${i}`)))
-  let release = () => {}
-  host.respond(((_, response) => {
-    response.writeHead(200)
-    response.write(whole.slice(0, whole.length / 2))
-    release = () => response.end(whole.slice(whole.length / 2))
-  }) as Behaviour)
-  const { data } = await merchant.post(`scheduled_feeds/${feed.id}/runs`, {})
-  const state = async () => (await merchant.get(`scheduled_feeds/${feed.id}/runs/${data.id}`)).data.state
-  const stuck = app.drain()
-  await until('it is fetching', async () => (await state()) === 'FETCHING')
-  await until('it is stuck', async () => (await stagingTables()) === 1)
-
-  // As if its node had been gone for longer than a lease.
-  await pool.query("update jobs set lease_until = now() - interval '1 minute' where kind = 'catalog.feed_run'")
-  host.serve(whole)
-  const node = await secondNode(t)
-  await node.drain()
-
-  assert.equal(await state(), 'DONE')
-  const { rows } = await pool.query('select count(*)::int as count from products where catalog_id = $1', [
-    merchant.catalogId
-  ])
-  assert.equal(rows[0].count, 2_000)
-  release()
-  await stuck
-  const after = (await merchant.get(`scheduled_feeds/${feed.id}/runs/${data.id}`)).data
-  assert.deepEqual([after.state, counts(after)], ['DONE', { ...none, created: 2_000 }])
-  assert.equal(await stagingTables(), 0)
-})
-
-test('a merge that is cut off changes nothing, and is finished later without another download', async () => {
-  const merchant = await givenMerchant(app)
-  await givenProducts(merchant, [product('locked')])
-  host.serve(csv([product('first'), product('locked', { title: 'New' }), product('last')]))
-  const feed = await givenFeed(merchant, host.url)
-  const { data } = await merchant.post(`scheduled_feeds/${feed.id}/runs`, {})
-  const find = async () => (await merchant.get(`scheduled_feeds/${feed.id}/runs/${data.id}`)).data
-  const holder = await pool.connect()
-  await holder.query('begin')
-  await holder.query("select from products where catalog_id = $1 and id = 'locked' for update", [merchant.catalogId])
-
-  const draining = app.drain()
-  const waiting =
-    "select pid from pg_stat_activity where wait_event_type = 'Lock' and query like '%insert into products%'"
-  await until('the merge waits', async () => (await pool.query(waiting)).rowCount === 1)
-  assert.deepEqual(await ids(merchant), ['locked'])
-  await pool.query(`select pg_terminate_backend(pid) from (${waiting}) w`)
-  await draining
-  await holder.query('rollback')
-  holder.release()
-  assert.deepEqual([(await find()).state, await ids(merchant)], ['MERGING', ['locked']])
-  const requests = host.requests.length
-  await advance('1m')
-
-  assert.deepEqual(counts(await find()), { ...none, created: 2, updated: 1 })
-  assert.deepEqual(await ids(merchant), ['locked', 'first', 'last'])
-  assert.equal(host.requests.length, requests)
-})
-
-test('a feed that is deleted while it is imported leaves nothing behind', async () => {
-  const merchant = await givenMerchant(app)
-  const feed = await givenFeed(merchant, host.url)
-  host.respond(((_, response) => {
-    response.writeHead(200).write(csv(Array.from({ length: 100 }, (_, i) => product(`p${i}`))))
-    const drip = setInterval(() => response.write('\r\n'), 20)
-    response.once('close', () => clearInterval(drip))
-  }) as Behaviour)
-  await merchant.post(`scheduled_feeds/${feed.id}/runs`, {})
-  const draining = app.drain()
-  await until('it is under way', async () => (await stagingTables()) === 1)
-
-  assert.equal((await merchant.delete(`scheduled_feeds/${feed.id}`)).status, 200)
-  await draining
-
-  assert.deepEqual(await ids(merchant), [])
-  assert.equal(await stagingTables(), 0)
-})
-
-test('docs/states/feed-run.md shows the table of the code', async () => {
-  const page = await readFile(path.resolve(import.meta.dirname, '../../../docs/states/feed-run.md'), 'utf8')
-  const rows = page
-    .split('\n')
-    .filter((line) => /^\| (none|[A-Z_]+) \|/.test(line))
-    .map((line) =>
-      line
-        .split('|')
-        .slice(1, -1)
-        .map((cell) => cell.trim())
-    )
-  assert.deepEqual(
-    rows,
-    RUN_TRANSITIONS.map(({ from, cause, to }) => [from, cause, to])
-  )
 })

@@ -1,4 +1,4 @@
-/** Nodes that really die, by SIGKILL, at the worst moments of an import. */
+/** What becomes of an import when its node, its database connection, its feed or its catalog goes away in the middle. */
 import assert from 'node:assert/strict'
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -10,7 +10,8 @@ import { startApp, TEST_ADMIN_TOKEN } from '../../../test/app.ts'
 import type { Behaviour } from '../../../test/consumer.ts'
 import type { Json } from '../../../test/given-ads.ts'
 import { givenMerchant, givenProducts, type Merchant, product } from '../../../test/given-catalog.ts'
-import { csv, givenFeed, stagingTables, startFeedHost, until } from '../../../test/given-feed.ts'
+import { counts, csv, givenFeed, none, stagingTables, startFeedHost, until } from '../../../test/given-feed.ts'
+import { createHerald } from '../../herald.ts'
 
 const host = await startFeedHost({ after })
 const app = await startApp({ after }, { HERALD_LOG_LEVEL: 'silent' })
@@ -83,6 +84,7 @@ const catalogOf = async ({ catalogId }: Merchant) => {
   )
   return [rows[0].count, rows[0].title]
 }
+const ids = async (merchant: Merchant) => (await merchant.get('products')).data.map((each: Json) => each.id)
 const file = csv(Array.from({ length: PRODUCTS }, (_, i) => product(`p${i}`)))
 
 test('a node killed between staging and merging is followed by one that merges, without another download', async (t) => {
@@ -108,8 +110,8 @@ test('a node killed between staging and merging is followed by one that merges, 
   await waitForLeases()
   await app.drain()
 
-  const { state, counts } = await look()
-  assert.deepEqual([state, counts.created, counts.updated], ['DONE', PRODUCTS - 1, 1])
+  const done = await look()
+  assert.deepEqual([done.state, counts(done)], ['DONE', { ...none, created: PRODUCTS - 1, updated: 1 }])
   assert.deepEqual(await catalogOf(merchant), [PRODUCTS + 1, 'Shoes p0'])
   assert.equal(host.requests.length, requests + 1, 'the file was fetched once')
   assert.equal(await stagingTables(app), 0)
@@ -127,8 +129,8 @@ test('a node killed in the middle of a download leaves the catalog as it was, an
   await waitForLeases()
   await app.drain()
 
-  const { state, counts } = await look()
-  assert.deepEqual([state, counts.read, counts.created, counts.updated], ['DONE', PRODUCTS, PRODUCTS - 1, 1])
+  const done = await look()
+  assert.deepEqual([done.state, counts(done)], ['DONE', { ...none, created: PRODUCTS - 1, updated: 1 }])
   assert.deepEqual(await catalogOf(merchant), [PRODUCTS + 1, 'Shoes p0'])
   await advance('6h')
   assert.equal(await stagingTables(app), 0, 'what the dead node had staged is swept up')
@@ -145,8 +147,8 @@ test('rows that were lost with the database are fetched again', async () => {
 
   await app.drain()
 
-  const { state, counts } = await look()
-  assert.deepEqual([state, counts.created, counts.updated], ['DONE', PRODUCTS - 1, 1])
+  const done = await look()
+  assert.deepEqual([done.state, counts(done)], ['DONE', { ...none, created: PRODUCTS - 1, updated: 1 }])
   assert.deepEqual(await catalogOf(merchant), [PRODUCTS + 1, 'Shoes p0'])
 })
 
@@ -217,4 +219,93 @@ test('what nobody confirms for a week is superseded, and reports are forgotten a
   await advance('24d')
 
   assert.deepEqual((await merchant.get(`scheduled_feeds/${run.scheduled_feed_id}/runs`)).data, [])
+})
+
+/** Another node on the same database. */
+async function secondNode(t: TestContext) {
+  const { config, log, clock } = app.deps
+  const node = await createHerald({ config, databaseUrl: app.databaseUrl, log, clock })
+  t.after(() => node.stop())
+  return node
+}
+test('a node that dies in the middle of a download is followed by another, and its own rows count for nothing', async (t) => {
+  const merchant = await givenMerchant(app)
+  const feed = await givenFeed(merchant, host.url)
+  const whole = csv(Array.from({ length: 2_000 }, (_, i) => product(`p${i}`)))
+  let release = () => {}
+  host.respond(((_, response) => {
+    response.writeHead(200)
+    response.write(whole.slice(0, whole.length / 2))
+    release = () => response.end(whole.slice(whole.length / 2))
+  }) as Behaviour)
+  const { data } = await merchant.post(`scheduled_feeds/${feed.id}/runs`, {})
+  const state = async () => (await merchant.get(`scheduled_feeds/${feed.id}/runs/${data.id}`)).data.state
+  const stuck = app.drain()
+  await until('it is fetching', async () => (await state()) === 'FETCHING')
+  await until('it is stuck', async () => (await stagingTables(app)) === 1)
+
+  // As if its node had been gone for longer than a lease.
+  await pool.query("update jobs set lease_until = now() - interval '1 minute' where kind = 'catalog.feed_run'")
+  host.serve(whole)
+  const node = await secondNode(t)
+  await node.drain()
+
+  assert.equal(await state(), 'DONE')
+  const { rows } = await pool.query('select count(*)::int as count from products where catalog_id = $1', [
+    merchant.catalogId
+  ])
+  assert.equal(rows[0].count, 2_000)
+  release()
+  await stuck
+  const after = (await merchant.get(`scheduled_feeds/${feed.id}/runs/${data.id}`)).data
+  assert.deepEqual([after.state, counts(after)], ['DONE', { ...none, created: 2_000 }])
+  assert.equal(await stagingTables(app), 0)
+})
+
+test('a merge that is cut off changes nothing, and is finished later without another download', async () => {
+  const merchant = await givenMerchant(app)
+  await givenProducts(merchant, [product('locked')])
+  host.serve(csv([product('first'), product('locked', { title: 'New' }), product('last')]))
+  const feed = await givenFeed(merchant, host.url)
+  const { data } = await merchant.post(`scheduled_feeds/${feed.id}/runs`, {})
+  const find = async () => (await merchant.get(`scheduled_feeds/${feed.id}/runs/${data.id}`)).data
+  const holder = await pool.connect()
+  await holder.query('begin')
+  await holder.query("select from products where catalog_id = $1 and id = 'locked' for update", [merchant.catalogId])
+
+  const draining = app.drain()
+  const waiting =
+    "select pid from pg_stat_activity where wait_event_type = 'Lock' and query like '%insert into products%'"
+  await until('the merge waits', async () => (await pool.query(waiting)).rowCount === 1)
+  assert.deepEqual(await ids(merchant), ['locked'])
+  await pool.query(`select pg_terminate_backend(pid) from (${waiting}) w`)
+  await draining
+  await holder.query('rollback')
+  holder.release()
+  assert.deepEqual([(await find()).state, await ids(merchant)], ['MERGING', ['locked']])
+  const requests = host.requests.length
+  await advance('1m')
+
+  assert.deepEqual(counts(await find()), { ...none, created: 2, updated: 1 })
+  assert.deepEqual(await ids(merchant), ['locked', 'first', 'last'])
+  assert.equal(host.requests.length, requests)
+})
+
+test('a feed that is deleted while it is imported leaves nothing behind', async () => {
+  const merchant = await givenMerchant(app)
+  const feed = await givenFeed(merchant, host.url)
+  host.respond(((_, response) => {
+    response.writeHead(200).write(csv(Array.from({ length: 100 }, (_, i) => product(`p${i}`))))
+    const drip = setInterval(() => response.write('\r\n'), 20)
+    response.once('close', () => clearInterval(drip))
+  }) as Behaviour)
+  await merchant.post(`scheduled_feeds/${feed.id}/runs`, {})
+  const draining = app.drain()
+  await until('it is under way', async () => (await stagingTables(app)) === 1)
+
+  assert.equal((await merchant.delete(`scheduled_feeds/${feed.id}`)).status, 200)
+  await draining
+
+  assert.deepEqual(await ids(merchant), [])
+  assert.equal(await stagingTables(app), 0)
 })
