@@ -19,6 +19,7 @@ export const SECTIONS: readonly Section[] = [
   { to: '/apps', label: 'Apps', icon: 'apps', for: operators },
   { to: '/webhooks', label: 'Webhooks', icon: 'webhook', for: operators },
   { to: '/activity', label: 'Activity', icon: 'activity', for: operators },
+  { to: '/catalog', label: 'Catalog', icon: 'catalog', for: everyone },
   { to: '/ads', label: 'Ads', icon: 'ads', for: everyone },
   { to: '/inbox', label: 'Inbox', icon: 'inbox', for: operators }
 ]

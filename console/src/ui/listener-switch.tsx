@@ -32,6 +32,7 @@ export function Listening({ home, children }: { home: LinkProps['to']; children:
               search={{ listener: each === 'sandbox' ? each : undefined } as never}
               activeOptions={{ exact: true, includeSearch: true }}
               aria-current={each === listener ? 'true' : undefined}
+              data-chosen={each === listener ? '' : undefined}
             >
               {WORDS[each].name}
             </Link>
