@@ -5,11 +5,12 @@
 import { mkdir } from 'node:fs/promises'
 import path from 'node:path'
 import type { Page } from 'playwright-core'
+import { createAccount, createFundingInstrument } from '../src/campaigns/index.ts'
 import { ALLOW_LISTS, allow } from '../src/identity/index.ts'
 import { startApp } from '../test/app.ts'
 import { launchBrowser } from '../test/browser/chromium.ts'
 import { visit } from '../test/browser/person.ts'
-import { type GivenApp, givenApp, givenUser } from '../test/given.ts'
+import { type GivenApp, givenApp, givenUser, givenUserToken } from '../test/given.ts'
 
 const directory = path.resolve(import.meta.dirname, '../docs/screenshots')
 const PASSWORD = 'only for pictures'
@@ -29,6 +30,7 @@ interface Shot {
 interface Scene {
   apps: GivenApp[]
   webhooks: string[]
+  ads: { account: string; campaign: string; lineItem: string; audience: string }
 }
 
 const SHOTS: Shot[] = [
@@ -59,6 +61,25 @@ const SHOTS: Shot[] = [
       await page.getByText('Delivered', { exact: true }).waitFor()
       await page.getByRole('heading', { name: 'First steps' }).scrollIntoViewIfNeeded()
       await page.evaluate('window.scrollTo(0, 9999)')
+    }
+  },
+  { name: 'ads-campaigns', address: ({ ads }) => `/ads/${ads.account}?open=${ads.campaign}` },
+  { name: 'ads-line-item', address: ({ ads }) => `/ads/${ads.account}/line-items/${ads.lineItem}` },
+  {
+    name: 'ads-audience',
+    address: ({ ads }) => `/ads/${ads.account}/line-items/${ads.audience}?tab=targeting`,
+    theme: 'dark',
+    act: async (page) => {
+      await page.getByRole('searchbox').fill('garden')
+      await page
+        .getByRole('button', { name: /^Add .*garden/i })
+        .first()
+        .click()
+      await page.getByText('How it moved').waitFor({ timeout: 30_000 })
+      await page.getByRole('combobox', { name: 'What to look for' }).selectOption('LOCATION')
+      await page.getByRole('searchbox').fill('king')
+      await page.getByRole('button', { name: 'Add United Kingdom' }).click()
+      await page.getByText('+ United Kingdom').waitFor()
     }
   },
   { name: 'phone', address: () => '/', theme: 'dark', width: 390, height: 844 }
@@ -118,7 +139,55 @@ async function set(): Promise<Scene> {
     { add: values.map((value, i) => ({ value, tag: `rule ${i + 1}` })) },
     apps[0]!.headers
   )
-  return { apps, webhooks }
+  return { apps, webhooks, ads: await advertise(olga, apps[0]!) }
+}
+
+/** An account with campaigns in every state, and one line item that almost everything keeps from serving. */
+async function advertise(olga: { id: string }, client: GivenApp): Promise<Scene['ads']> {
+  const { db } = app.deps.database
+  const now = new Date(app.deps.clock.now())
+  const account = await createAccount(
+    db,
+    { environment: 'production', ownerUserId: olga.id, name: 'Garden shop', timezone: 'Europe/London' },
+    now
+  )
+  const start_time = '2026-01-01T00:00:00Z'
+  const card = { type: 'CREDIT_CARD', currency: 'GBP', start_time, description: 'Visa 4242' } as const
+  const { id: funding_instrument_id } = await createFundingInstrument(db, account.id, card, now)
+  const headers = await givenUserToken(app, client, olga)
+  const post = async (path: string, payload: object) =>
+    (await call('POST', `/12/accounts/${account.id}/${path}`, payload, headers)).data
+  const campaign = (name: string, pounds: number, more: object = {}) =>
+    post('campaigns', { name, funding_instrument_id, daily_budget_amount_local_micro: pounds * 1_000_000, ...more })
+  const day = (days: number) => new Date(now.getTime() + days * 24 * 60 * MINUTE_MS).toISOString()
+  const kind = { objective: 'WEBSITE_CLICKS', placements: ['ALL_ON_SVC'], product_type: 'PROMOTED_TWEETS' }
+  const lineItem = (campaign_id: string, name: string, more: object = {}) =>
+    post('line_items', { campaign_id, name, ...kind, start_time: day(-20), end_time: day(40), ...more })
+  const promote = (line_item_id: string, tweet_ids: string) => post('promoted_tweets', { line_item_id, tweet_ids })
+  const target = (line_item_id: string, targeting_type: string, targeting_value: string) =>
+    post('targeting_criteria', { line_item_id, targeting_type, targeting_value })
+
+  for (const [name, pounds, more] of [
+    ['Gifts for gardeners', 60, {}],
+    ['Greenhouses, draft', 90, { entity_status: 'DRAFT' }],
+    ['Compost, all year', 25.5, {}],
+    ['Autumn leaves', 40, { entity_status: 'PAUSED', total_budget_amount_local_micro: 1_200_000_000 }]
+  ] as const)
+    await promote((await lineItem((await campaign(name, pounds, more)).id, name)).id, '1801,1802')
+  const bulbs = await campaign('Spring bulbs', 140, { total_budget_amount_local_micro: 4_000_000_000 })
+  const timeline = await lineItem(bulbs.id, 'Tulips in timelines', { bid_amount_local_micro: 450_000 })
+  await promote(timeline.id, '1790,1791,1792')
+  for (const [type, value] of [
+    ['INTEREST', '1001'],
+    ['BROAD_KEYWORD', 'tulips'],
+    ['LANGUAGE', 'en'],
+    ['AGE', 'AGE_25_TO_54']
+  ] as const)
+    await target(timeline.id, type, value)
+  const search = { placements: ['SVC_SEARCH'], entity_status: 'PAUSED', end_time: day(-2) }
+  const stuck = await lineItem(bulbs.id, 'Daffodils in search', search)
+  await promote((await lineItem(bulbs.id, 'Crocus for early birds')).id, '1795')
+  return { account: account.id, campaign: bulbs.id, lineItem: stuck.id, audience: timeline.id }
 }
 
 const publish = (user: number, times: number) =>

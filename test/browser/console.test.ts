@@ -266,6 +266,7 @@ test('every page can be used by everyone, on a phone too', async () => {
   const visitor = await visit(browser, base, { width: 390, height: 844 })
   const { page } = visitor
   const [webhook] = await admin('GET', '/webhooks')
+  const account = await admin('POST', '/ad_accounts', { environment: 'sandbox', owner_user_id: operator.id })
   await visitor.signIn(asOlga)
   await page.getByRole('heading', { name: 'Home', level: 1 }).waitFor()
   const pages = {
@@ -280,6 +281,10 @@ test('every page can be used by everyone, on a phone too', async () => {
     '/activity?tab=accounts': 'No user has subscribed',
     '/activity?tab=connections': 'No stream is open',
     '/activity?tab=events': 'Hello from Herald',
+    '/ads': 'You have no account in production',
+    [`/ads/${account.id}?listener=sandbox`]: 'No campaigns yet',
+    [`/ads/${account.id}?listener=sandbox&tab=funding`]: 'No funding instrument yet',
+    [`/ads/${account.id}?listener=sandbox&tab=settings`]: 'What you may do',
     '/inbox': 'Register it as'
   }
   for (const [address, text] of Object.entries(pages)) {

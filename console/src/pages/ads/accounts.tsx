@@ -78,19 +78,17 @@ export function Accounts() {
         <Empty
           icon="ads"
           title={`You have no account in ${sandbox ? 'the sandbox' : 'production'}`}
-          action={createButton}
-        >
-          {sandbox ? (
-            'A sandbox account has everything that a real one has. Nothing in it is shown to anybody or costs money.'
-          ) : (
-            <>
-              Accounts in production are made by the operator of this server, who gives you access.{' '}
-              <Link to="/ads" search={{ listener: 'sandbox' }}>
+          action={
+            createButton ?? (
+              <Link className="button" to="/ads" search={{ listener: 'sandbox' }}>
                 Try things out in the sandbox
               </Link>
-              .
-            </>
-          )}
+            )
+          }
+        >
+          {sandbox
+            ? 'A sandbox account has everything that a real one has. Nothing in it is shown to anybody or costs money.'
+            : 'Accounts in production are made by the operator of this server, who gives you access.'}
         </Empty>
       )}
     </Page>
