@@ -212,11 +212,17 @@ test('what nobody confirms for a week is superseded, and reports are forgotten a
   await pool.query("delete from jobs where kind in ('catalog.feed_schedule', 'catalog.feed_run')")
   await pool.query("update feed_runs set state = 'NEEDS_CONFIRMATION' where id = $1", [run.id])
 
-  await advance('6d')
+  const age = (days: number) =>
+    pool.query("update feed_runs set created_at = created_at - $2 * interval '1 day' where id = $1", [run.id, days])
+
+  await age(6)
+  await advance('6h')
   assert.equal((await look()).state, 'NEEDS_CONFIRMATION')
-  await advance('30h')
+  await age(1)
+  await advance('6h')
   assert.equal((await look()).state, 'SUPERSEDED')
-  await advance('24d')
+  await age(23)
+  await advance('6h')
 
   assert.deepEqual((await merchant.get(`scheduled_feeds/${run.scheduled_feed_id}/runs`)).data, [])
 })
