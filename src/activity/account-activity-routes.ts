@@ -31,6 +31,7 @@ const Count = Type.Object({
 
 /** Requests per 15 minutes. */
 const limit = (name: string, max: number) => ({ name: `v2.account_activity.${name}`, max, windowSeconds: 900 })
+const product = 'account_activity'
 const tags = ['account activity']
 const SUBSCRIPTIONS = '/account_activity/webhooks/:webhook_id/subscriptions'
 
@@ -39,7 +40,7 @@ export function accountActivityRoutes(app: FastifyInstance, deps: AccountActivit
     `${SUBSCRIPTIONS}/all`,
     {
       schema: { summary: 'Subscribe the user of the token. No body, or {}.', tags, params: Path, response: Subscribed },
-      config: { accepts: ACCOUNT_ACTIVITY, limit: limit('subscribe', 500) }
+      config: { accepts: ACCOUNT_ACTIVITY, product, limit: limit('subscribe', 500) }
     },
     async (req) => ({ data: await subscribe(deps, req.principal as UserPrincipal, req.params.webhook_id) })
   )
@@ -48,7 +49,7 @@ export function accountActivityRoutes(app: FastifyInstance, deps: AccountActivit
     `${SUBSCRIPTIONS}/all`,
     {
       schema: { summary: 'Whether the user of the token is subscribed.', tags, params: Path, response: Subscribed },
-      config: { accepts: ACCOUNT_ACTIVITY, limit: limit('check', 500) }
+      config: { accepts: ACCOUNT_ACTIVITY, product, limit: limit('check', 500) }
     },
     async (req) => ({ data: await checkSubscription(deps.db, req.principal as UserPrincipal, req.params.webhook_id) })
   )
@@ -57,7 +58,7 @@ export function accountActivityRoutes(app: FastifyInstance, deps: AccountActivit
     `${SUBSCRIPTIONS}/all/list`,
     {
       schema: { summary: 'The users who are subscribed to a webhook.', tags, params: Path, response: Data(List) },
-      config: { accepts: APP_ONLY, limit: limit('list', 50) }
+      config: { accepts: APP_ONLY, product, limit: limit('list', 50) }
     },
     async (req) => ({
       data: await listAccountSubscriptions(deps.db, (req.principal as AppPrincipal).app.id, req.params.webhook_id)
@@ -68,7 +69,7 @@ export function accountActivityRoutes(app: FastifyInstance, deps: AccountActivit
     `${SUBSCRIPTIONS}/:user_id/all`,
     {
       schema: { summary: 'End the subscription of a user.', tags, params: UserPath, response: Subscribed },
-      config: { accepts: APP_ONLY, limit: limit('unsubscribe', 500) }
+      config: { accepts: APP_ONLY, product, limit: limit('unsubscribe', 500) }
     },
     async (req) => ({
       data: await unsubscribe(
@@ -84,7 +85,7 @@ export function accountActivityRoutes(app: FastifyInstance, deps: AccountActivit
     '/account_activity/subscriptions/count',
     {
       schema: { summary: 'How many subscriptions the app has, and may have.', tags, response: Data(Count) },
-      config: { accepts: APP_ONLY, limit: limit('count', 15) }
+      config: { accepts: APP_ONLY, product, limit: limit('count', 15) }
     },
     async (req) => ({ data: await subscriptionsCount(deps, req.principal as AppPrincipal) })
   )

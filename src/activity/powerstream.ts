@@ -96,7 +96,11 @@ const OldRules = Type.Object(
   closed
 )
 const tags = ['powerstream']
-const config = { accepts: APP_ONLY, limit: { name: 'v2.powerstream.rules', max: 50, windowSeconds: 86_400 } }
+const config = {
+  accepts: APP_ONLY,
+  product: 'powerstream' as const,
+  limit: { name: 'v2.powerstream.rules', max: 50, windowSeconds: 86_400 }
+}
 
 export function powerstreamRoutes(app: FastifyInstance, deps: PowerstreamDeps) {
   app.get(

@@ -48,6 +48,7 @@ const Ids = Type.Object({ ids: Type.Array(Id, { minItems: 1, maxItems: 100, uniq
 /** An app for public events, a user for private ones; which of them is private is a matter of the event type. */
 const EITHER: Requirement = { accepts: ['app', 'oauth2', 'oauth1'] }
 const limit = (name: string) => ({ name: `v2.activity.subscriptions.${name}`, max: 500, windowSeconds: 900 })
+const product = 'activity'
 const tags = ['activity']
 
 export function subscriptionRoutes(app: FastifyInstance, deps: SubscriptionDeps) {
@@ -65,7 +66,7 @@ export function subscriptionRoutes(app: FastifyInstance, deps: SubscriptionDeps)
           })
         }
       },
-      config: { accepts: EITHER, limit: limit('create') }
+      config: { accepts: EITHER, product, limit: limit('create') }
     },
     async (req) => {
       const { subscription, total } = await createSubscription(
@@ -99,7 +100,7 @@ export function subscriptionRoutes(app: FastifyInstance, deps: SubscriptionDeps)
           })
         }
       },
-      config: { accepts: { ...EITHER, scopes: ['like.read', 'tweet.read'] }, limit: limit('list') }
+      config: { accepts: { ...EITHER, scopes: ['like.read', 'tweet.read'] }, product, limit: limit('list') }
     },
     async (req) => {
       const caller = req.principal as AppPrincipal | UserPrincipal
@@ -125,7 +126,7 @@ export function subscriptionRoutes(app: FastifyInstance, deps: SubscriptionDeps)
           200: Type.Object({ data: Type.Object({ subscription: Subscription, total_subscriptions: Type.Integer() }) })
         }
       },
-      config: { accepts: APP_ONLY, limit: limit('update') }
+      config: { accepts: APP_ONLY, product, limit: limit('update') }
     },
     async (req) => {
       const { subscription, total } = await updateSubscription(
@@ -147,7 +148,7 @@ export function subscriptionRoutes(app: FastifyInstance, deps: SubscriptionDeps)
         params: Path,
         response: { 200: Type.Object({ data: Type.Object({ deleted: Type.Boolean() }), meta: Total }) }
       },
-      config: { accepts: APP_ONLY, limit: limit('delete') }
+      config: { accepts: APP_ONLY, product, limit: limit('delete') }
     },
     async (req) => ({
       data: { deleted: true },
@@ -178,7 +179,7 @@ export function subscriptionRoutes(app: FastifyInstance, deps: SubscriptionDeps)
           })
         }
       },
-      config: { accepts: APP_ONLY, limit: limit('delete_many') }
+      config: { accepts: APP_ONLY, product, limit: limit('delete_many') }
     },
     async (req) => {
       const { deleted, missing, total } = await deleteSubscriptions(

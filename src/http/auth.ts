@@ -2,10 +2,10 @@
 import type { FastifyRequest } from 'fastify'
 import type { Deps } from '../deps.ts'
 import { forbidden, unauthorized } from '../errors.ts'
-import type { Credentials } from '../identity/index.ts'
+import { CONSOLE_APP, type Credentials, type Product } from '../identity/index.ts'
 import { type Principal, permits, type Requirement } from '../identity/principal.ts'
 import { sessionOf } from './browser-session.ts'
-import { unsupportedAuthentication } from './problems.ts'
+import { clientForbidden, unsupportedAuthentication } from './problems.ts'
 
 export type { AppPrincipal, Principal, UserPrincipal } from '../identity/principal.ts'
 
@@ -63,4 +63,19 @@ export async function authenticated(req: FastifyRequest, deps: Deps, accepts: Ac
     'FORBIDDEN',
     `This app's OAuth 1.0a permission is "${verdict.held}"; this call needs "${verdict.needed}".`
   )
+}
+
+/** An app in no project may use nothing, any other what it was enrolled for. The console itself is nobody's app. */
+export function refuseNotEnrolled(req: FastifyRequest, principal: Principal, product: Product | undefined) {
+  if (principal.kind === 'admin' || principal.app === CONSOLE_APP) return
+  const { id, project_id, products } = principal.app
+  const why =
+    project_id === null
+      ? `App ${id} must be attached to a project before it may call /2.`
+      : product !== undefined && !products.includes(product)
+        ? `App ${id} is not enrolled for the product "${product}".`
+        : undefined
+  if (why === undefined) return
+  const base = req.server.publicUrl ?? `${req.protocol}://${req.host}`
+  throw clientForbidden(id, `${why} Whoever runs this server can change that.`, new URL(`/apps/${id}`, base).href)
 }

@@ -91,6 +91,15 @@ export const unsupportedAuthentication = (used: string, accepted: readonly strin
     `Authenticating with ${used} is forbidden for this endpoint.  Supported authentication types are [${accepted.join(', ')}].`
   )
 
+/** The app is known, but is in no project or was not enrolled for what it asks. `registrationUrl` is where that is changed. */
+export const clientForbidden = (appId: string, detail: string, registrationUrl: string) =>
+  problemError('client-forbidden', detail, {
+    client_id: appId,
+    reason: 'client-not-enrolled',
+    required_enrollment: 'Appropriate Level of API Access',
+    registration_url: registrationUrl
+  })
+
 export const resourceNotFound = (resource_type: string, parameter: string, value: string) =>
   problemError('resource-not-found', `Could not find ${resource_type} with ${parameter}: [${value}].`, {
     parameter,

@@ -3,7 +3,8 @@ import type { FastifyInstance, FastifyReply, FastifyRequest, FastifySchema } fro
 import { type TSchema, Type } from 'typebox'
 import type { Deps } from '../deps.ts'
 import { ApiError } from '../errors.ts'
-import { type Accepts, authenticated, type Principal } from './auth.ts'
+import type { Product } from '../identity/index.ts'
+import { type Accepts, authenticated, type Principal, refuseNotEnrolled } from './auth.ts'
 import { sessionOf } from './browser-session.ts'
 import { decodeToken, encodeToken } from './paging-tokens.ts'
 import { genericProblem, invalidRequest, toProblem } from './problems.ts'
@@ -33,6 +34,8 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** Which credentials the route takes; the wrong kind is told so. */
     accepts?: Accepts
+    /** What an app must be enrolled for to call this. */
+    product?: Product
     /** Counted per app, or per user where a user is asking. */
     limit?: Limit
   }
@@ -75,7 +78,7 @@ export function v2Scope(app: FastifyInstance, deps: Deps) {
   })
 
   const admit = async (req: FastifyRequest, reply: FastifyReply) => {
-    const { accepts, limit = DEFAULT_LIMIT } = req.routeOptions.config
+    const { accepts, product, limit = DEFAULT_LIMIT } = req.routeOptions.config
     if (!accepts) return
     try {
       req.principal = await authenticated(req, deps, accepts)
@@ -93,6 +96,7 @@ export function v2Scope(app: FastifyInstance, deps: Deps) {
     // What the console asks as an app is not taken from what the app itself may ask.
     const client = sessionOf(req) ? `console ${subject}` : subject
     await count(req, reply, limit, `${req.method} ${req.routeOptions.url} ${client}`)
+    refuseNotEnrolled(req, principal, product)
   }
   // A form body is part of an OAuth 1.0a signature, so those requests are admitted once it was read.
   const signedBody = (req: FastifyRequest) =>

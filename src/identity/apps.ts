@@ -18,6 +18,7 @@ export const PRODUCTS = [
   'posts',
   'notes'
 ] as const
+export type Product = (typeof PRODUCTS)[number]
 export type AdsAccess = 'none' | 'read' | 'read-write'
 export type ClientType = 'public' | 'confidential'
 

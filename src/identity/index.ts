@@ -12,6 +12,7 @@ export {
 } from './authenticate.ts'
 export { IDENTITY_CHANNEL } from './changes.ts'
 export {
+  CONSOLE_APP,
   type ConsolePerson,
   createOperatorSession,
   endConsoleSessions,

@@ -69,7 +69,11 @@ function refuseBadParameters(req: FastifyRequest) {
 
 export function replayRoutes(app: FastifyInstance, deps: ReplayDeps) {
   const appId = (req: FastifyRequest) => (req.principal as AppPrincipal).app.id
-  const config = { accepts: APP_ONLY, limit: { name: 'v2.webhooks.replay', max: 100, windowSeconds: 900 } }
+  const config = {
+    accepts: APP_ONLY,
+    product: 'webhooks' as const,
+    limit: { name: 'v2.webhooks.replay', max: 100, windowSeconds: 900 }
+  }
   const preHandler = async (req: FastifyRequest) => refuseBadParameters(req)
 
   app.post<{ Body: Static<typeof NewReplay> }>(

@@ -14,7 +14,11 @@ const NewWebhook = Type.Object({
 const Path = Type.Object({ webhook_id: Id })
 const ListQuery = Type.Object({ 'webhook_config.fields': Type.Optional(Fields(['created_at', 'id', 'url', 'valid'])) })
 
-const config = (name: string, max = 450) => ({ accepts: APP_ONLY, limit: { name, max, windowSeconds: 900 } })
+const config = (name: string) => ({
+  accepts: APP_ONLY,
+  product: 'webhooks' as const,
+  limit: { name, max: 450, windowSeconds: 900 }
+})
 const tags = ['webhooks']
 
 export function webhookRoutes(app: FastifyInstance, deps: WebhookDeps) {

@@ -112,6 +112,7 @@ const Link = Type.Object({
 const tags = ['filtered stream']
 const config = (name: string) => ({
   accepts: APP_ONLY,
+  product: 'filtered_stream' as const,
   limit: { name: `v2.stream_links.${name}`, max: 450, windowSeconds: 900 }
 })
 

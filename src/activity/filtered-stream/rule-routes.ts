@@ -98,6 +98,7 @@ const CountsQuery = Type.Object({ 'rules_count.fields': Type.Optional(Fields(COU
 
 const config = (name: string, max: number) => ({
   accepts: APP_ONLY,
+  product: 'filtered_stream' as const,
   limit: { name: `v2.stream_rules.${name}`, max, windowSeconds: 900 }
 })
 const tags = ['filtered stream']

@@ -50,7 +50,11 @@ export function streamRoutes(app: FastifyInstance, deps: StreamRouteDeps) {
     '/activity/stream',
     {
       schema: { summary: 'Stream the events of all subscriptions.', tags, querystring: ActivityQuery, response: Lines },
-      config: { accepts: APP_ONLY, limit: { name: 'v2.activity.stream', max: 450, windowSeconds: 900 } },
+      config: {
+        accepts: APP_ONLY,
+        product: 'activity',
+        limit: { name: 'v2.activity.stream', max: 450, windowSeconds: 900 }
+      },
       exposeHeadRoute: false
     },
     async (req, reply) => {
@@ -68,7 +72,11 @@ export function streamRoutes(app: FastifyInstance, deps: StreamRouteDeps) {
     '/tweets/search/stream',
     {
       schema: { summary: 'Stream the posts that match the rules.', tags, querystring: FilteredQuery, response: Lines },
-      config: { accepts: APP_ONLY, limit: { name: 'v2.filtered_stream', max: 50, windowSeconds: 900 } },
+      config: {
+        accepts: APP_ONLY,
+        product: 'filtered_stream',
+        limit: { name: 'v2.filtered_stream', max: 50, windowSeconds: 900 }
+      },
       exposeHeadRoute: false
     },
     async (req, reply) => {
