@@ -10,6 +10,7 @@ import { allow, disallow, listAllowed } from './allow-lists.ts'
 import { appBearerToken } from './app-tokens.ts'
 import {
   createApp,
+  deleteApp,
   getApp,
   listApps,
   rotateClientSecret,
@@ -183,6 +184,17 @@ export function identityAdminRoutes(app: FastifyInstance, { database: { db }, va
     async (req) => ({
       data: await updateApp(db, req.params.app_id, req.body, now())
     })
+  )
+  app.delete<{ Params: Static<typeof AppPath> }>(
+    '/apps/:app_id',
+    {
+      schema: {
+        ...read('Delete an app with its tokens, webhooks, subscriptions and rules.'),
+        params: AppPath,
+        response: Data(Type.Object({ deleted: Type.Boolean() }))
+      }
+    },
+    async (req) => ({ data: await deleteApp(db, req.params.app_id) })
   )
   app.put<{ Params: Static<typeof AppPath>; Body: Record<string, number | null> }>(
     '/apps/:app_id/quotas',

@@ -174,6 +174,16 @@ export async function updateApp(db: Db, id: string, patch: AppPatch, now: Date):
   return app
 }
 
+/** With everything that hangs on it: tokens, webhooks, subscriptions, rules. Nodes forget it at once. */
+export async function deleteApp(db: Db, id: string) {
+  await db.transaction().execute(async (tx) => {
+    const deleted = await tx.deleteFrom('apps').where('id', '=', id).returning('id').executeTakeFirst()
+    if (!deleted) throw noSuchApp(id)
+    await announce(tx, { app: id })
+  })
+  return { deleted: true }
+}
+
 /** Merged into what the app has; null takes a quota back to the server's default. */
 export async function setAppQuotas(db: Db, id: string, quotas: Record<string, number | null>, now: Date) {
   const { quotas: current } = await getApp(db, id)

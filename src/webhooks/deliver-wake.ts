@@ -27,7 +27,7 @@ export function parseWake(payload: string): Heard | undefined {
   return { what: what as Heard['what'], lanes }
 }
 
-/** For whoever changes `webhooks.valid` or deletes a webhook: call it in that transaction, and lanes learn at its commit. */
+/** For whoever changes `webhooks.valid`: call it in that transaction, and lanes learn at its commit. Deletions announce themselves. */
 export async function announceWebhookChange(tx: Db, lane: LaneKey) {
   await sql`select pg_notify(${DELIVERIES_CHANNEL}, ${format('changed', [lane])})`.execute(tx)
 }

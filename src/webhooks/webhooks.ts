@@ -166,18 +166,15 @@ export async function revalidateWebhook(deps: WebhookDeps, appId: string, id: st
   return { attempted: true, valid: webhook.valid }
 }
 
-/** Ends deliveries, replays, subscriptions and links of the webhook with it. */
+/** Ends deliveries, replays, subscriptions and links of the webhook with it. Its lane hears of it from a trigger. */
 export async function deleteWebhook(db: Db, appId: string, id: string) {
-  await db.transaction().execute(async (tx) => {
-    const deleted = await tx
-      .deleteFrom('webhooks')
-      .where('app_id', '=', appId)
-      .where('id', '=', id)
-      .returning('id')
-      .executeTakeFirst()
-    if (!deleted) throw webhookIdInvalid(id)
-    await announceWebhookChange(tx, { app_id: appId, webhook_id: id })
-  })
+  const deleted = await db
+    .deleteFrom('webhooks')
+    .where('app_id', '=', appId)
+    .where('id', '=', id)
+    .returning('id')
+    .executeTakeFirst()
+  if (!deleted) throw webhookIdInvalid(id)
   return { deleted: true }
 }
 

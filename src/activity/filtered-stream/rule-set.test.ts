@@ -129,6 +129,23 @@ test('other nodes hear of a change by themselves', async () => {
   assert.deepEqual(matched(two, 'crane'), [crane])
 })
 
+test('rules of an app that is deleted leave the engines of all nodes', async () => {
+  const [one, two] = [givenNode(), givenNode()]
+  const { app, add } = await givenRules(one)
+  const { add: addOther } = await givenRules(one)
+  await Promise.all([one.ready(), two.ready()])
+  const before = two.size
+  await add('ibis', 'ibis egret')
+  const [stays] = await addOther('ibis')
+  while (two.size < before + 3) await new Promise((resolve) => setTimeout(resolve, 2))
+
+  await database.pool.query('delete from apps where id = $1', [app.id])
+  while (one.size > before + 1 || two.size > before + 1) await new Promise((resolve) => setTimeout(resolve, 2))
+
+  assert.deepEqual(matched(one, 'ibis egret'), [stays])
+  assert.deepEqual(matched(two, 'ibis egret'), [stays])
+})
+
 test('goes on matching while thousands of rules are added', async () => {
   const ruleSet = givenNode()
   const { add } = await givenRules(ruleSet)

@@ -178,6 +178,7 @@ async function changeCount(tx: Db, appId: string, by: number) {
     on conflict (app_id) do update set rules = c.rules + ${by}`.execute(tx)
 }
 
+/** What was added; deletions announce themselves. */
 async function announce(tx: Db, appId: string, ruleIds: readonly string[]) {
   await sql`insert into filtered_rule_changes (app_id, rule_id) select ${appId}, unnest(${ruleIds}::text[])`.execute(tx)
   await sql`select pg_notify(${RULES_CHANNEL}, '')`.execute(tx)
@@ -204,11 +205,8 @@ export async function deleteRules(deps: RuleDeps, app: PrincipalApp, what: Rules
       : await sql<StreamRule>`delete from filtered_rules where app_id = ${app.id} ${which} returning id, value`.execute(
           tx
         )
-    if (!dryRun && rows.length > 0) {
-      await changeCount(tx, app.id, -rows.length)
-      const ids = rows.map(({ id }) => id)
-      await announce(tx, app.id, ids)
-    }
+    // Whatever deletes a rule, a trigger tells the nodes.
+    if (!dryRun && rows.length > 0) await changeCount(tx, app.id, -rows.length)
     return rows
   })
   if (!dryRun && found.length > 0) await deps.ruleSet.refresh()
