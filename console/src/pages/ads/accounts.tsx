@@ -4,6 +4,7 @@ import { getRouteApi, Link } from '@tanstack/react-router'
 import { useDeferredValue, useState } from 'react'
 import { request } from '../../client/api.ts'
 import { adsPath, useListener } from '../../client/listener.ts'
+import { usePerson } from '../../client/session.ts'
 import { Empty, Id, Loading, Problem, Time } from '../../ui/bits.tsx'
 import { Button } from '../../ui/button.tsx'
 import { SearchBox } from '../../ui/fields.tsx'
@@ -11,6 +12,7 @@ import { say, sayProblem } from '../../ui/overlays.tsx'
 import { Page } from '../../ui/page.tsx'
 import { type Column, Table } from '../../ui/table.tsx'
 import { ApprovalBadge } from './badges.tsx'
+import { NewAccountDialog } from './new-account.tsx'
 import { type AdAccount, accountsQuery, type Page as PageOf } from './queries.ts'
 
 const route = getRouteApi('/shell/ads/')
@@ -46,9 +48,15 @@ export function Accounts() {
   const create = useCreateAccount()
   const rows = accounts.data?.data ?? []
   const sandbox = listener === 'sandbox'
+  const { operator } = usePerson()
+  const [making, setMaking] = useState(false)
   const createButton = sandbox ? (
     <Button variant="primary" icon="plus" busy={create.isPending && 'Creating …'} onClick={() => create.mutate()}>
       Create a sandbox account
+    </Button>
+  ) : operator ? (
+    <Button variant="primary" icon="plus" onClick={() => setMaking(true)}>
+      Create an ad account
     </Button>
   ) : null
   return (
@@ -91,6 +99,7 @@ export function Accounts() {
             : 'Accounts in production are made by the operator of this server, who gives you access.'}
         </Empty>
       )}
+      <NewAccountDialog open={making} onClose={() => setMaking(false)} />
     </Page>
   )
 }

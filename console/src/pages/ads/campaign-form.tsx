@@ -6,7 +6,7 @@ import { Button } from '../../ui/button.tsx'
 import { SelectField, TextField } from '../../ui/fields.tsx'
 import { Dialog, say } from '../../ui/overlays.tsx'
 import { FormNotes, useCheckedForm } from './form.tsx'
-import { FundingDialog } from './funding-form.tsx'
+import { FundingDialog, useAddsFunding } from './funding-form.tsx'
 import { amountProblem, MoneyField, zoneName } from './inputs.tsx'
 import { amountText, money } from './money.ts'
 import { parameters } from './parameters.ts'
@@ -58,6 +58,7 @@ function CampaignForm({ onClose, campaign, template, instruments }: FormProps & 
   const scope = useScope()
   const navigate = useNavigate()
   const [funding, setFunding] = useState(false)
+  const addsFunding = useAddsFunding()
   const choices = instruments.filter(usable)
   const source = campaign ?? template
   const currencyAtFirst = source?.currency ?? choices[0]?.currency ?? 'USD'
@@ -110,11 +111,11 @@ function CampaignForm({ onClose, campaign, template, instruments }: FormProps & 
       <div className="stack" style={{ marginTop: '1rem' }}>
         <Callout tone="warn">
           A campaign is paid for by a funding instrument, and this account has none that can be used.
-          {scope.listener === 'sandbox' ? '' : ' The operator of this server adds one.'}
+          {addsFunding ? '' : ' The operator of this server adds one.'}
         </Callout>
         <div className="actions">
           <Button onClick={onClose}>Close</Button>
-          {scope.listener === 'sandbox' ? (
+          {addsFunding ? (
             <Button variant="primary" icon="plus" onClick={() => setFunding(true)}>
               Add a funding instrument
             </Button>

@@ -134,7 +134,7 @@ function NoFunding() {
       <Callout tone="warn">
         <div className="row spread wrap">
           <span>
-            This account has no funding instrument yet, so nothing can be paid for.
+            This account has no funding instrument, so nothing new can be paid for.
             {scope.listener === 'sandbox' ? '' : ' The operator of this server adds one.'}
           </span>
           <Button onClick={() => void navigate({ search: { tab: 'funding' } })}>Go to funding</Button>

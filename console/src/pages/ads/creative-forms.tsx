@@ -16,7 +16,7 @@ interface CreativeFormProps {
 }
 
 interface FrameProps {
-  form: Pick<CheckedForm<Record<string, string>, unknown>, 'general' | 'state' | 'saving' | 'submit'>
+  form: Pick<CheckedForm<Record<string, string>, unknown>, 'general' | 'state' | 'waiting' | 'saving' | 'submit'>
   onClose: () => void
   action: string
   children: React.ReactNode

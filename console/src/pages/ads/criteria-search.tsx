@@ -8,7 +8,7 @@ import { Icon } from '../../ui/icon.tsx'
 import { lookupQuery, type Option, type TargetingType } from './queries.ts'
 import { useScope } from './scope.tsx'
 import { keyOf, type NewCriterion } from './targeting.tsx'
-import { criterionName, ORDER, typeName, valueName } from './targeting-words.ts'
+import { criterionName, inOrder, typeName, valueName } from './targeting-words.ts'
 import { readable } from './words.ts'
 
 interface SearchProps {
@@ -26,7 +26,7 @@ export function CriteriaSearch({ types, known, onAdd }: SearchProps) {
   const [typed, setTyped] = useState('')
   const type = types.find((each) => each.targeting_type === name) ?? types[0]!
   // Content categories come only as whole sets.
-  const offered = ORDER.filter((each) => each !== 'IAB_CATEGORY' && types.some((one) => one.targeting_type === each))
+  const offered = inOrder(types.map((each) => each.targeting_type)).filter((each) => each !== 'IAB_CATEGORY')
   const optionsOf = (primary: boolean) =>
     offered.filter((each) => types.find((one) => one.targeting_type === each)?.primary === primary)
   return (
@@ -66,7 +66,7 @@ export function CriteriaSearch({ types, known, onAdd }: SearchProps) {
             <Typed key={type.targeting_type} type={type} onAdd={onAdd} />
           ) : (
             <SearchBox
-              label={`Search ${typeName(type.targeting_type).toLowerCase()}`}
+              label={`Search: ${typeName(type.targeting_type)}`}
               value={typed}
               onChange={({ target }) => setTyped(target.value)}
             />

@@ -14,6 +14,7 @@ export function faultSentence(fault: Fault, currency?: string): string {
   const name = fieldOf(fault)
   if (fault.code === 'MISSING_PARAMETER' && /^"[a-z_]+" is a required parameter$/.test(fault.message))
     return `${fieldName(name)} is needed.`
+  if (/^A minimum of 1 items must be provided/.test(fault.message)) return 'Choose at least one.'
   let text = fault.message.replace(/^setting ([a-z_]+) is not allowed$/, '$1 cannot be set here')
   if (currency && isMoney(name)) text = text.replace(/\d{3,}/g, (micros) => money(BigInt(micros), currency))
   text = text.replace(/"?\b([a-z]+(?:_[a-z]+)+)\b"?/g, (_, field: string) => fieldName(field).toLowerCase())

@@ -4,8 +4,11 @@ import { ask, type Method } from '../../client/api.ts'
 import { Callout } from '../../ui/bits.tsx'
 import { Icon, type IconName } from '../../ui/icon.tsx'
 import { faultsByField } from './faults.ts'
+import { fieldName } from './words.ts'
 
 const PAUSE_MS = 350
+
+type FormState = 'idle' | 'checking' | 'good' | 'bad' | 'unasked'
 
 export interface CheckedForm<V extends Record<string, string>, T> {
   values: V
@@ -20,9 +23,11 @@ export interface CheckedForm<V extends Record<string, string>, T> {
   }
   /** What is wrong and belongs to no field. */
   general: string | undefined
+  /** Fields that the server still wants something from and that were not reached yet. */
+  waiting: string[]
   /** What would be stored, by the last check that went well. */
   preview: T | undefined
-  state: 'idle' | 'checking' | 'good' | 'bad'
+  state: FormState
   saving: boolean
   submit(): Promise<T | undefined>
 }
@@ -38,13 +43,15 @@ interface FormOptions<V extends Record<string, string>, T> {
   /** Fields that must not be empty. */
   needed?: readonly (keyof V & string)[]
   currency?: string | undefined
+  /** Where the server cannot be asked without being told: its calls know no validate_only. */
+  unchecked?: boolean | undefined
   onDone: (answer: T) => unknown
 }
 
 export function useCheckedForm<V extends Record<string, string>, T = unknown>(
   options: FormOptions<V, T>
 ): CheckedForm<V, T> {
-  const { initial, method, path, body, problems, needed = [], currency, onDone } = options
+  const { initial, method, path, body, problems, needed = [], currency, unchecked = false, onDone } = options
   const [values, setValues] = useState(initial)
   const [touched, setTouched] = useState<ReadonlySet<string>>(new Set())
   const [tried, setTried] = useState(false)
@@ -61,7 +68,7 @@ export function useCheckedForm<V extends Record<string, string>, T = unknown>(
   const text = sent === undefined ? undefined : JSON.stringify(sent)
 
   useEffect(() => {
-    if (text === undefined || !edited.current) return
+    if (text === undefined || !edited.current || unchecked) return
     const controller = new AbortController()
     const { signal } = controller
     const timer = setTimeout(() => {
@@ -78,7 +85,7 @@ export function useCheckedForm<V extends Record<string, string>, T = unknown>(
       controller.abort()
       setChecking(false)
     }
-  }, [text, method, path])
+  }, [text, method, path, unchecked])
 
   const names = useMemo(() => new Set(Object.keys(initial)), [initial])
   const told = faultsByField(text === undefined ? undefined : outcome.error, names, currency)
@@ -110,16 +117,19 @@ export function useCheckedForm<V extends Record<string, string>, T = unknown>(
       problem: problemOf(name)
     }),
     general: edited.current || tried ? told.get('') : undefined,
+    waiting: [...told.keys()].filter((name) => name !== '' && problemOf(name) === undefined),
     preview: outcome.answer,
-    state: checking
-      ? 'checking'
-      : text === undefined
-        ? 'idle'
-        : outcome.error
-          ? 'bad'
-          : outcome.answer
-            ? 'good'
-            : 'idle',
+    state: unchecked
+      ? 'unasked'
+      : checking
+        ? 'checking'
+        : text === undefined
+          ? 'idle'
+          : outcome.error
+            ? 'bad'
+            : outcome.answer
+              ? 'good'
+              : 'idle',
     saving,
     async submit() {
       setTried(true)
@@ -139,8 +149,9 @@ export function useCheckedForm<V extends Record<string, string>, T = unknown>(
   }
 }
 
-const STATES: Record<'idle' | 'checking' | 'good' | 'bad', { text: string; tone: string; icon?: IconName }> = {
+const STATES: Record<FormState, { text: string; tone: string; icon?: IconName }> = {
   idle: { text: 'Checked while you type; nothing is saved before you say so.', tone: 'muted' },
+  unasked: { text: '', tone: 'muted' },
   checking: { text: 'Checking …', tone: 'muted' },
   good: { text: 'Checked: this can be saved.', tone: 'good', icon: 'check' },
   bad: { text: 'This cannot be saved yet.', tone: 'bad', icon: 'alert' }
@@ -150,7 +161,7 @@ const STATES: Record<'idle' | 'checking' | 'good' | 'bad', { text: string; tone:
 export const FormNotes = ({
   form
 }: {
-  form: Pick<CheckedForm<Record<string, string>, unknown>, 'general' | 'state'>
+  form: Pick<CheckedForm<Record<string, string>, unknown>, 'general' | 'state' | 'waiting'>
 }) => (
   <>
     {form.general ? (
@@ -160,7 +171,9 @@ export const FormNotes = ({
     ) : null}
     <output className={`form-state small ${STATES[form.state].tone}`}>
       {STATES[form.state].icon ? <Icon name={STATES[form.state].icon!} size={14} /> : null}
-      {STATES[form.state].text}
+      {form.state === 'bad' && form.waiting.length > 0
+        ? `Still to be filled in: ${form.waiting.map(fieldName).join(', ')}.`
+        : STATES[form.state].text}
     </output>
   </>
 )

@@ -1,8 +1,9 @@
-/** Funding instruments are made by their users only in the sandbox; in production the operator makes them. */
+/** Funding instruments are made by their users only in the sandbox; in production the operator makes them, as operator. */
 import { useQuery } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
+import { usePerson } from '../../client/session.ts'
 import { Button } from '../../ui/button.tsx'
-import { SelectField } from '../../ui/fields.tsx'
+import { SelectField, TextField } from '../../ui/fields.tsx'
 import { Dialog, say } from '../../ui/overlays.tsx'
 import { FormNotes, useCheckedForm } from './form.tsx'
 import { amountProblem, localOf, MoneyField, TimeField } from './inputs.tsx'
@@ -15,11 +16,25 @@ interface FundingDialogProps {
   onClose: () => void
 }
 
-export const FundingDialog = ({ open, onClose }: FundingDialogProps) => (
-  <Dialog open={open} onClose={onClose} title="Add a funding instrument" about="In the sandbox no money is ever moved.">
-    {open ? <FundingForm onClose={onClose} /> : null}
-  </Dialog>
-)
+/** Whether this person can add one, as user or as operator. */
+export function useAddsFunding() {
+  const scope = useScope()
+  const { operator } = usePerson()
+  return scope.may('campaigns.write') && (scope.listener === 'sandbox' || operator)
+}
+
+export function FundingDialog({ open, onClose }: FundingDialogProps) {
+  const { listener } = useScope()
+  const about =
+    listener === 'sandbox'
+      ? 'In the sandbox no money is ever moved.'
+      : 'You add it as operator: campaigns under it can spend from now on.'
+  return (
+    <Dialog open={open} onClose={onClose} title="Add a funding instrument" about={about}>
+      {open ? <FundingForm onClose={onClose} /> : null}
+    </Dialog>
+  )
+}
 
 const TYPES = [
   ['CREDIT_CARD', 'Credit card'],
@@ -32,6 +47,7 @@ const LIMITED = ['CREDIT_CARD', 'CREDIT_LINE']
 
 function FundingForm({ onClose }: Omit<FundingDialogProps, 'open'>) {
   const scope = useScope()
+  const asOperator = scope.listener === 'production'
   const { data: currencies } = useQuery(currenciesQuery(scope.listener))
   const [initial] = useState(() => ({
     type: 'CREDIT_CARD',
@@ -39,21 +55,24 @@ function FundingForm({ onClose }: Omit<FundingDialogProps, 'open'>) {
     start_time: localOf(new Date().toISOString()),
     end_time: '',
     credit_limit_local_micro: '',
-    funded_amount_local_micro: ''
+    funded_amount_local_micro: '',
+    description: ''
   }))
   const [currency, setCurrency] = useState(initial.currency)
   const form = useCheckedForm<typeof initial, FundingInstrument>({
     initial,
     method: 'POST',
-    path: scope.at('/funding_instruments'),
+    path: asOperator ? `/admin/ad_accounts/${scope.accountId}/funding_instruments` : scope.at('/funding_instruments'),
+    unchecked: asOperator,
     currency,
     problems: (values) => ({
       credit_limit_local_micro: amountProblem(values.credit_limit_local_micro),
       funded_amount_local_micro: amountProblem(values.funded_amount_local_micro)
     }),
-    body: ({ credit_limit_local_micro, funded_amount_local_micro, ...values }) =>
+    body: ({ credit_limit_local_micro, funded_amount_local_micro, description, ...values }) =>
       parameters({
         ...values,
+        ...(asOperator ? { description } : {}),
         ...(LIMITED.includes(values.type) ? { credit_limit_local_micro } : {}),
         ...(values.type === 'INSERTION_ORDER' ? { funded_amount_local_micro } : {})
       }),
@@ -103,6 +122,14 @@ function FundingForm({ onClose }: Omit<FundingDialogProps, 'open'>) {
           currency={currency}
           hint="What was booked"
           {...form.field('funded_amount_local_micro')}
+        />
+      ) : null}
+      {asOperator ? (
+        <TextField
+          label="Description"
+          maxLength={255}
+          hint="What people see, such as the last digits of a card"
+          {...form.field('description')}
         />
       ) : null}
       <FormNotes form={form} />

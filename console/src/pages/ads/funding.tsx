@@ -6,7 +6,7 @@ import { Badge, Empty, Id, Loading, Problem } from '../../ui/bits.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Confirm, Menu, say } from '../../ui/overlays.tsx'
 import { type Column, Table } from '../../ui/table.tsx'
-import { FundingDialog } from './funding-form.tsx'
+import { FundingDialog, useAddsFunding } from './funding-form.tsx'
 import { money } from './money.ts'
 import { type FundingInstrument, fundingQuery } from './queries.ts'
 import { useScope } from './scope.tsx'
@@ -76,14 +76,15 @@ export function Funding() {
   const list = useQuery(fundingQuery(scope, true))
   const [adding, setAdding] = useState(false)
   const [removing, setRemoving] = useState<FundingInstrument>()
-  const makes = scope.listener === 'sandbox' && scope.may('campaigns.write')
+  const adds = useAddsFunding()
+  const removes = scope.listener === 'sandbox' && scope.may('campaigns.write')
   const rows = list.data?.data ?? []
-  const add = makes ? (
+  const add = adds ? (
     <Button variant="primary" icon="plus" onClick={() => setAdding(true)}>
       Add a funding instrument
     </Button>
   ) : null
-  const columns = makes
+  const columns = removes
     ? [
         ...COLUMNS,
         {

@@ -34,8 +34,13 @@ export const isoOf = (local: string) => {
   return local === '' || Number.isNaN(date.getTime()) ? '' : date.toISOString().replace(/\.\d+Z$/, 'Z')
 }
 
-export const inZone = (iso: string, timeZone: string) =>
-  new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short', timeZone }).format(new Date(iso))
+/** Without a zone, in the reader's. */
+export const inZone = (iso: string, timeZone?: string) =>
+  new Intl.DateTimeFormat(undefined, {
+    dateStyle: 'medium',
+    timeStyle: 'short',
+    ...(timeZone === undefined ? {} : { timeZone })
+  }).format(new Date(iso))
 
 /** `America/Los_Angeles` → `Los Angeles`. */
 export const zoneName = (timeZone: string) => timeZone.split('/').at(-1)!.replaceAll('_', ' ')

@@ -77,7 +77,7 @@ export function LineItemPage() {
         <span className="row wrap">
           <StatusBadge status={data.entity_status} deleted={data.deleted} />
           <ServabilityBadge servable={data.deleted ? null : servability.data?.servable} />
-          <span>{word(data.objective)}</span>
+          {data.name ? <span>{word(data.objective)}</span> : null}
           <Id value={data.id} />
         </span>
       }
@@ -123,9 +123,11 @@ function Moment({ iso, none }: { iso: string | null; none: string }) {
   return (
     <span className="row wrap" style={{ gap: '0 0.57rem' }}>
       <Time iso={iso} form="full" />
-      <span className="muted small">
-        {inZone(iso, timezone)} in {zoneName(timezone)}
-      </span>
+      {inZone(iso) === inZone(iso, timezone) ? null : (
+        <span className="muted small">
+          {inZone(iso, timezone)} in {zoneName(timezone)}
+        </span>
+      )}
     </span>
   )
 }

@@ -25,8 +25,12 @@ interface Props {
   of: 'campaign' | 'line item'
 }
 
+const SHOWN_AT_FIRST = 8
+
 export function ServabilityCard({ servability, campaign, lineItems, of }: Props) {
   const { servable, reasons } = servability
+  const [all, setAll] = useState(false)
+  const shown = all ? reasons : reasons.slice(0, SHOWN_AT_FIRST)
   if (servable === null) return null
   return (
     <section className={`card serving ${servable ? 'good' : 'bad'}`} aria-label="Servability">
@@ -43,7 +47,7 @@ export function ServabilityCard({ servability, campaign, lineItems, of }: Props)
       </header>
       {servable ? null : (
         <ol className="reasons">
-          {reasons.map((reason) => (
+          {shown.map((reason) => (
             <ReasonRow
               key={`${reason.reason} ${reason.entity_id} ${reason.explanation}`}
               reason={reason}
@@ -54,9 +58,24 @@ export function ServabilityCard({ servability, campaign, lineItems, of }: Props)
           ))}
         </ol>
       )}
+      {shown.length < reasons.length ? (
+        <footer>
+          <Button onClick={() => setAll(true)}>Show all {reasons.length}</Button>
+        </footer>
+      ) : null}
     </section>
   )
 }
+
+/** What is incomplete is named by what would complete it. */
+const MISSING: [path: RegExp, title: string][] = [
+  [/\/line_items$/, 'No line items'],
+  [/\/(promoted_tweets|promoted_accounts|media_creatives)$/, 'Nothing to show'],
+  [/\/targeting_criteria$/, 'No keywords'],
+  [/\/line_items\//, 'No budget']
+]
+const titleOf = ({ reason, mend }: Reason) =>
+  (reason === 'INCOMPLETE' && MISSING.find(([path]) => path.test(mend?.path ?? ''))?.[1]) || reasonTitle(reason)
 
 interface RowProps {
   reason: Reason
@@ -71,7 +90,7 @@ function ReasonRow({ reason, campaign, lineItem, of }: RowProps) {
     <li>
       <div className="stack tight reason-words" style={{ gap: '0.1rem' }}>
         <span className="row wrap">
-          <strong>{reasonTitle(reason.reason)}</strong>
+          <strong>{titleOf(reason)}</strong>
           {named ? (
             <Link
               to="/ads/$accountId/line-items/$lineItemId"

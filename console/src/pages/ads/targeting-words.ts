@@ -32,8 +32,10 @@ const NAMES: Record<string, string> = {
 }
 export const typeName = (type: string) => NAMES[type] ?? readable(type)
 
-/** In the order in which they are offered; what is rare comes last. */
-export const ORDER = Object.keys(NAMES)
+const ORDER = Object.keys(NAMES)
+const place = (type: string) => (ORDER.includes(type) ? ORDER.indexOf(type) : ORDER.length)
+/** Types in the order in which they are offered: what is rare comes last. */
+export const inOrder = (types: readonly string[]) => [...types].sort((a, b) => place(a) - place(b))
 
 const VALUES: Record<string, Record<string, string>> = {
   GENDER: { '1': 'Men', '2': 'Women' },

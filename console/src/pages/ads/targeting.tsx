@@ -1,17 +1,18 @@
 /** Whom a line item is shown to. Changes are collected, estimated as they come, and saved together. */
 import { useQuery } from '@tanstack/react-query'
+import { useBlocker } from '@tanstack/react-router'
 import { useEffect, useState } from 'react'
 import { ApiProblem, request } from '../../client/api.ts'
 import { plural } from '../../client/format.ts'
-import { Callout, Empty, Loading, Problem } from '../../ui/bits.tsx'
+import { Empty, Loading, Problem } from '../../ui/bits.tsx'
 import { Button } from '../../ui/button.tsx'
-import { say } from '../../ui/overlays.tsx'
+import { Confirm, say } from '../../ui/overlays.tsx'
 import { Audience } from './audience.tsx'
 import { CriteriaSearch } from './criteria-search.tsx'
 import { faultSentence } from './faults.ts'
 import { accountPath, type Criterion, criteriaQuery, type LineItem, targetingTypesQuery } from './queries.ts'
 import { useScope } from './scope.tsx'
-import { criterionName, ORDER, typeName } from './targeting-words.ts'
+import { criterionName, inOrder, typeName } from './targeting-words.ts'
 
 /** One that is not saved yet. */
 export interface NewCriterion {
@@ -31,6 +32,13 @@ export function Targeting({ item }: { item: LineItem }) {
   const [added, setAdded] = useState<readonly NewCriterion[]>([])
   const [removed, setRemoved] = useState<ReadonlySet<string>>(new Set())
   const draft = useBatch(item, added, removed)
+  const changes = added.length + removed.size
+  // Asked only where the pages change; saving goes through without a question.
+  const leaving = useBlocker({
+    shouldBlockFn: () => changes > 0,
+    enableBeforeUnload: () => changes > 0,
+    withResolver: true
+  })
   const error = saved.error ?? types.error
   if (error) return <Problem error={error} retry={() => void saved.refetch()} />
   if (!saved.data || !types.data) return <Loading what="the targeting" />
@@ -38,7 +46,6 @@ export function Targeting({ item }: { item: LineItem }) {
   const rows = saved.data.data
   const kept = rows.filter(({ id }) => !removed.has(id))
   const known = new Set([...kept, ...added].map(keyOf))
-  const changes = added.length + removed.size
   const discard = () => {
     setAdded([])
     setRemoved(new Set())
@@ -66,8 +73,8 @@ export function Targeting({ item }: { item: LineItem }) {
           <section className="save-bar" aria-label="Changes that are not saved">
             <span className="grow">
               <strong>{plural(changes, 'change')}</strong> not saved yet
-              {draft.general ? <span className="bad"> · {draft.general}</span> : null}
             </span>
+            <Problems draft={draft} added={added} />
             <Button onClick={discard}>Discard</Button>
             <Button
               variant="primary"
@@ -83,6 +90,15 @@ export function Targeting({ item }: { item: LineItem }) {
           </section>
         ) : null}
       </div>
+      <Confirm
+        open={leaving.status === 'blocked'}
+        onClose={() => leaving.reset?.()}
+        title="Leave without saving?"
+        action="Leave"
+        onConfirm={async () => leaving.proceed?.()}
+      >
+        {plural(changes, 'change')} of the targeting would be lost.
+      </Confirm>
       <Audience saved={rows} criteria={[...kept, ...added]} types={types.data} />
     </div>
   )
@@ -144,6 +160,24 @@ function useBatch(item: LineItem, added: readonly NewCriterion[], removed: Reado
   }
 }
 
+/** What the server says about the changes as they are. */
+function Problems({ draft, added }: { draft: ReturnType<typeof useBatch>; added: readonly NewCriterion[] }) {
+  const wrong = added.filter((each) => draft.problems.has(keyOf(each)))
+  if (wrong.length === 0 && !draft.general) return null
+  return (
+    <div className="save-problems bad" role="alert">
+      {draft.general}
+      <ul>
+        {wrong.map((each) => (
+          <li key={keyOf(each)}>
+            <strong>{criterionName(each)}</strong>: {draft.problems.get(keyOf(each))}
+          </li>
+        ))}
+      </ul>
+    </div>
+  )
+}
+
 interface GroupsProps {
   saved: readonly Criterion[]
   added: readonly NewCriterion[]
@@ -156,10 +190,8 @@ interface GroupsProps {
 }
 
 function Groups(props: GroupsProps) {
-  const { saved, added, primary, problems } = props
-  const types = [...new Set([...saved, ...added].map(({ targeting_type }) => targeting_type))].sort(
-    (a, b) => ORDER.indexOf(a) - ORDER.indexOf(b)
-  )
+  const { saved, added, primary } = props
+  const types = inOrder([...new Set([...saved, ...added].map(({ targeting_type }) => targeting_type))])
   if (types.length === 0)
     return (
       <Empty icon="user" title="Everybody may see this">
@@ -191,19 +223,6 @@ function Groups(props: GroupsProps) {
           </section>
         )
       )}
-      {problems.size > 0 ? (
-        <Callout tone="bad" role="alert">
-          <ul className="stack tight">
-            {added
-              .filter((each) => problems.has(keyOf(each)))
-              .map((each) => (
-                <li key={keyOf(each)}>
-                  <strong>{criterionName(each)}</strong>: {problems.get(keyOf(each))}
-                </li>
-              ))}
-          </ul>
-        </Callout>
-      ) : null}
     </>
   )
 }
