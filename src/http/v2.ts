@@ -1,6 +1,6 @@
 /** Conventions of /2, once: data + meta + errors, problem objects, paging tokens, field selection, strict parameters. */
 import type { FastifyInstance, FastifyReply, FastifyRequest, FastifySchema } from 'fastify'
-import { type TSchema, Type } from 'typebox'
+import type { TSchema } from 'typebox'
 import type { Deps } from '../deps.ts'
 import { ApiError } from '../errors.ts'
 import type { Product } from '../identity/index.ts'
@@ -12,23 +12,8 @@ import type { Allowance, Limit } from './rate-limits.ts'
 import { refuseBadQuery, retryAfter, toApiError, trackRoutes } from './server.ts'
 import { compileValidator, Fields } from './v2-validation.ts'
 
+export * from './v2-schemas.ts'
 export { Fields }
-
-export const Id = Type.String({ pattern: '^[0-9]{1,19}$' })
-export const Timestamp = Type.String({ format: 'date-time', description: 'UTC with milliseconds.' })
-export const Data = <T extends TSchema>(data: T) => ({ 200: Type.Object({ data }) })
-export const Meta = Type.Object({
-  result_count: Type.Integer(),
-  next_token: Type.Optional(Type.String()),
-  previous_token: Type.Optional(Type.String())
-})
-export const Page = <T extends TSchema>(item: T) => ({ 200: Type.Object({ data: Type.Array(item), meta: Meta }) })
-export const Paging = (maxResults: number, defaultResults: number) => ({
-  max_results: Type.Optional(Type.Integer({ minimum: 1, maximum: maxResults, default: defaultResults })),
-  pagination_token: Type.Optional(
-    Type.String({ minLength: 16, description: '`next_token` or `previous_token` of an earlier answer.' })
-  )
-})
 
 declare module 'fastify' {
   interface FastifyContextConfig {
