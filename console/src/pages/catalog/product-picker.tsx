@@ -53,7 +53,7 @@ export function ProductPicker({
                 icon={isPicked(product) ? 'check' : 'plus'}
                 disabled={isPicked(product) || picked.length >= PICKED_MAX}
                 onClick={() => onChange([...picked, product])}
-                aria-label={`Add ${product.id}`}
+                aria-label={`${isPicked(product) ? 'Added' : 'Add'} ${product.id}`}
               >
                 {isPicked(product) ? 'Added' : 'Add'}
               </Button>
