@@ -68,7 +68,9 @@ Windows are fixed, start at the first request and are shared by all nodes. Every
 \`x-rate-limit-remaining\` and \`x-rate-limit-reset\` (Unix seconds); reads below an ad account also carry
 \`x-account-rate-limit-*\`, which then decide. Over the limit the answer is 429. Limits of \`/2\` count per app, or per user where a
 user asks; those of \`/12\` per user, reads below an account per account. \`with_total_count=true\` is limited to 200 per 15 minutes
-and endpoint besides (\`ads.with_total_count\`), anonymous requests to 450 per address (\`v2.anonymous\`, \`ads.anonymous\`).
+and endpoint besides (\`ads.with_total_count\`), anonymous requests to 450 per address (\`v2.anonymous\`, \`ads.anonymous\`). OAuth
+endpoints count per app, endpoint and address; those that name no app 450 per address (\`oauth.stranger\`), the pages on which people
+consent 1500 (\`oauth.page\`), everything OAuth from one address 6000 (\`oauth.address\`).
 
 Another number for a name: \`HERALD_RATE_LIMIT_OVERRIDES=ads.writes=900,v2.webhooks.create=50\`. Counting without refusing:
 \`HERALD_RATE_LIMITS=off\`. This table is written from the routes (\`HERALD_WRITE_DOCS=1 npm test -- test/openapi.test.ts\`).

@@ -8,7 +8,7 @@ import type { OAuthDeps } from './oauth-deps.ts'
 import { basicCredentials, bodyParameters, queryParameters } from './parameters.ts'
 
 /** "Any failure (bad grant, bad credentials, too frequent)." */
-const refuse = (reply: FastifyReply) =>
+export const refuseAppToken = (reply: FastifyReply) =>
   reply.code(403).send({
     errors: [{ code: 99, label: 'authenticity_token_error', message: 'Unable to verify your credentials' }]
   })
@@ -21,9 +21,9 @@ export function appTokenRoutes(app: FastifyInstance, deps: OAuthDeps) {
     async (req, reply) => {
       const credentials = basicCredentials(req.headers.authorization)
       const grant = bodyParameters(req).get('grant_type') ?? queryParameters(req).get('grant_type')
-      if (!credentials || grant !== 'client_credentials') return refuse(reply)
+      if (!credentials || grant !== 'client_credentials') return refuseAppToken(reply)
       const client = await appByConsumerSecret(database.db, vault, credentials, clock.now())
-      if (!client) return refuse(reply)
+      if (!client) return refuseAppToken(reply)
       const access_token = await appBearerToken(database.db, vault, client.id, new Date(clock.now()))
       return { token_type: 'bearer', access_token }
     }
@@ -44,12 +44,12 @@ export function appTokenRoutes(app: FastifyInstance, deps: OAuthDeps) {
           principal.kind === 'user' && principal.via === 'oauth1' && principal.app.owner_user_id === principal.user.id
         if (isOwner) appId = principal.app.id
       }
-      if (!appId || !token) return refuse(reply)
+      if (!appId || !token) return refuseAppToken(reply)
       const now = new Date(clock.now())
       const known = appId
       const invalidated = await database.db.transaction().execute((tx) => invalidateAppToken(tx, known, token, now))
       authenticator.forget()
-      return invalidated ? { access_token: token } : refuse(reply)
+      return invalidated ? { access_token: token } : refuseAppToken(reply)
     }
   )
 }

@@ -3,6 +3,7 @@ import type { FastifyInstance } from 'fastify'
 import { retryAfter, toApiError } from '../http/server.ts'
 import { appTokenRoutes } from './app-token-routes.ts'
 import type { OAuthDeps } from './oauth-deps.ts'
+import { limitOAuth } from './oauth-limits.ts'
 import { oauth1Routes } from './oauth1-routes.ts'
 import { oauth2Routes } from './oauth2-routes.ts'
 
@@ -24,6 +25,7 @@ export function oauthRoutes(app: FastifyInstance, deps: OAuthDeps) {
         .code(status)
         .send({ errors: items.map(({ message }) => ({ code: LEGACY_CODES[status] ?? 131, message })) })
     })
+    limitOAuth(scope, deps)
     appTokenRoutes(scope, deps)
     oauth2Routes(scope, deps)
     oauth1Routes(scope, deps)
