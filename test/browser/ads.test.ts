@@ -7,7 +7,7 @@ import { givenUser } from '../given.ts'
 import { type Visitor, visit } from './person.ts'
 import { PASSWORD, REFUSED, startScene } from './scene.ts'
 
-const { app, base, browser } = await startScene({ after }, { HERALD_AUDIENCE_PEOPLE: '100000' })
+const { app, base, browser } = await startScene({ after }, { HERALD_AUDIENCE_PEOPLE: '20000' })
 const { db } = app.deps.database
 const now = () => new Date(app.deps.clock.now())
 
