@@ -1,7 +1,7 @@
 /** Account activity as a product: one delivery per subscribed user concerned, in the older shapes. */
 import { sql } from 'kysely'
 import { type Clock, isoTime } from '../clock.ts'
-import { findApps, findUsers, heldAuthorizations } from '../identity/index.ts'
+import { findApps, findUsers, heldAuthorizations, isOfActiveApp } from '../identity/index.ts'
 import type { Db } from '../storage/db.ts'
 import type { NewDelivery } from '../webhooks/index.ts'
 import {
@@ -49,7 +49,7 @@ export function concernsOf({ event, facets, protectedAuthor }: Incoming): Concer
 const findSubscriptions = async (db: Db, userIds: readonly string[]) => {
   const { rows } = await sql<AccountSubscription>`
     select app_id, webhook_id, user_id from account_activity_subscriptions
-    where user_id = any(${userIds}::text[])`.execute(db)
+    where user_id = any(${userIds}::text[]) and ${isOfActiveApp('app_id')}`.execute(db)
   return rows
 }
 

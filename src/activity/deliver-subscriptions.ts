@@ -1,6 +1,6 @@
 /** The Activity API as a product: which subscriptions an event meets. Found by type and user, never by scanning. */
 import { sql } from 'kysely'
-import { heldAuthorizations } from '../identity/index.ts'
+import { heldAuthorizations, isOfActiveApp } from '../identity/index.ts'
 import type { Db } from '../storage/db.ts'
 import type { NewDelivery } from '../webhooks/index.ts'
 import { consents } from './consent.ts'
@@ -66,7 +66,7 @@ async function found(db: Db, concerned: readonly Concerned[], appIds?: readonly 
   const terms = byKeyword.flatMap(({ event, facet }) =>
     termsOf(event).map((term) => ({ event_type: facet.event_type, term }))
   )
-  const ofApps = appIds ? sql`and s.app_id = any(${appIds}::text[])` : sql``
+  const ofApps = sql`and ${isOfActiveApp('s.app_id')} ${appIds ? sql`and s.app_id = any(${appIds}::text[])` : sql``}`
   const { rows } = await sql<FoundSubscription>`
     select ${COLUMNS}
     from unnest(${byUser.map((facet) => facet.event_type)}::text[], ${byUser.map((facet) => facet.user_id)}::text[]) as k (event_type, user_id)

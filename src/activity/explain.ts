@@ -1,7 +1,7 @@
 /** "Subscribed but nothing arrives": whether an event met a subscription, and if not, which filter stood in the way. */
 import { sql } from 'kysely'
 import { notFound } from '../errors.ts'
-import { type Held, heldAuthorizations } from '../identity/index.ts'
+import { findApp, type Held, heldAuthorizations } from '../identity/index.ts'
 import type { Db } from '../storage/db.ts'
 import { findWebhook } from '../webhooks/index.ts'
 import { concernsOf } from './account-activity-deliver.ts'
@@ -24,6 +24,7 @@ export const REASONS = [
   'subscribed_later',
   'not_subscribed',
   'no_consent',
+  'app_suspended',
   'no_webhook',
   'webhook_invalid'
 ] as const
@@ -52,7 +53,7 @@ const because = (reason: ReasonCode, sentence: string): Reason => ({ reason, sen
 const list = (items: readonly (string | null)[]) => [...new Set(items)].join(', ')
 
 /** What keeps a matching event from being delivered, without being a filter. */
-const AFTER_MATCHING: readonly ReasonCode[] = ['no_webhook', 'webhook_invalid']
+const AFTER_MATCHING: readonly ReasonCode[] = ['app_suspended', 'no_webhook', 'webhook_invalid']
 
 interface Known {
   event: PublishedEvent & { created_at: string }
@@ -121,6 +122,11 @@ async function webhookReasons(db: Db, appId: string, webhookId: string | null): 
   ]
 }
 
+async function appReasons(db: Db, appId: string): Promise<Reason[]> {
+  if (!(await findApp(db, appId))?.suspended) return []
+  return [because('app_suspended', `App ${appId} is suspended: what is published meanwhile is not kept for it.`)]
+}
+
 type Row = FoundSubscription & { created_at: string }
 
 export async function explainSubscription(db: Db, eventId: string, subscriptionId: string): Promise<Explanation> {
@@ -138,6 +144,7 @@ export async function explainSubscription(db: Db, eventId: string, subscriptionI
     ...filterReasons(known, row),
     ...laterThan(row.created_at, known.event),
     ...(await consentReasons(db, row)),
+    ...(await appReasons(db, row.app_id)),
     ...(await webhookReasons(db, row.app_id, row.webhook_id))
   ]
   const { app_id, id, event_type_given, filter, tag, webhook_id, created_at } = row
@@ -249,6 +256,7 @@ export async function explainAccountActivity(
     ...(first
       ? laterThan(first.created_at, known.event)
       : [because('not_subscribed', `User ${userId} is not subscribed to any webhook of app ${appId}.`)]),
+    ...(await appReasons(db, appId)),
     ...webhooks.flat()
   ]
   const subscription = {

@@ -1,4 +1,5 @@
 /** Apps: what a developer registers. One set of keys for OAuth 1.0a, CRC and signatures, one for OAuth 2.0. */
+import { sql } from 'kysely'
 import { badRequest, notFound } from '../errors.ts'
 import { type Db, type Defaulted, violatedConstraint } from '../storage/db.ts'
 import { newId } from '../storage/ids.ts'
@@ -133,6 +134,10 @@ export const findApps = (db: Db, ids: readonly string[]) =>
     .select(PUBLIC_COLUMNS)
     .where((eb) => eb('id', '=', eb.fn.any(eb.val(ids))))
     .execute()
+
+/** For queries of what is to be sent: nothing is, to an app that is suspended. */
+export const isOfActiveApp = (column: string) =>
+  sql<boolean>`${sql.ref(column)} <> all (array(select id from apps where suspended))`
 
 export type App = NonNullable<Awaited<ReturnType<typeof findApp>>>
 

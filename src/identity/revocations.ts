@@ -2,7 +2,7 @@
 import { sql } from 'kysely'
 import type { Db } from '../storage/db.ts'
 import { enqueue } from '../storage/jobs.ts'
-import type { PermissionLevel } from './scopes.ts'
+import { lowerLevel, type PermissionLevel } from './scopes.ts'
 
 /** The kind of the job that whoever cares about revocations registers. */
 export const REVOKED_JOB = 'identity.revoked'
@@ -62,21 +62,25 @@ export interface Pair {
   user_id: string
 }
 
-/** One query for many; pairs with nothing left are held as nothing. */
+/** One query for many; pairs with nothing left are held as nothing. An app that was lowered takes its tokens along. */
 export async function heldAuthorizations(db: Db, pairs: readonly Pair[]): Promise<(pair: Pair) => Held> {
   const keyOf = ({ app_id, user_id }: Pair) => `${app_id} ${user_id}`
   const wanted = [...new Map(pairs.map((pair) => [keyOf(pair), pair])).values()]
   if (wanted.length === 0) return () => ({ oauth1: null, scopes: [] })
-  const { rows } = await sql<Pair & Held>`
-    select pair.app_id, pair.user_id,
+  const { rows } = await sql<Pair & Held & { app_permissions: PermissionLevel }>`
+    select pair.app_id, pair.user_id, app.permissions as app_permissions,
       (select permissions from oauth1_access_tokens as token
        where token.app_id = pair.app_id and token.user_id = pair.user_id and token.revoked_at is null
        order by length(permissions) desc limit 1) as oauth1,
       array(select distinct scope from oauth2_grants as held, unnest(held.scopes) as scope
        where held.app_id = pair.app_id and held.user_id = pair.user_id and held.revoked_at is null) as scopes
-    from unnest(${wanted.map((pair) => pair.app_id)}::text[], ${wanted.map((pair) => pair.user_id)}::text[]) as pair (app_id, user_id)`.execute(
-    db
+    from unnest(${wanted.map((pair) => pair.app_id)}::text[], ${wanted.map((pair) => pair.user_id)}::text[]) as pair (app_id, user_id)
+    join apps as app on app.id = pair.app_id`.execute(db)
+  const held = new Map(
+    rows.map((row) => [
+      keyOf(row),
+      { oauth1: row.oauth1 && lowerLevel(row.oauth1, row.app_permissions), scopes: row.scopes }
+    ])
   )
-  const held = new Map(rows.map((row) => [keyOf(row), { oauth1: row.oauth1, scopes: row.scopes }]))
   return (pair) => held.get(keyOf(pair)) ?? { oauth1: null, scopes: [] }
 }

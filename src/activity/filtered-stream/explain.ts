@@ -5,6 +5,7 @@ import { type Static, Type } from 'typebox'
 import { notFound } from '../../errors.ts'
 import { invalidRequest } from '../../http/problems.ts'
 import { Data, Id } from '../../http/v2.ts'
+import { findApp } from '../../identity/index.ts'
 import type { Db } from '../../storage/db.ts'
 import { Post } from '../event-types.ts'
 import { findEvent, incomingAgain } from '../events.ts'
@@ -45,6 +46,7 @@ export async function explainRule({ db }: ExplainDeps, ruleId: string, eventId: 
   if (event.created_at < rule.created_at)
     reasons.push(`The rule was added at ${rule.created_at}, after the event was published at ${event.created_at}.`)
   if (explanation && !explanation.matched) reasons.push('The post does not match the rule; see `failed`.')
+  if ((await findApp(db, rule.app_id))?.suspended) reasons.push('The app is suspended; nothing is sent to it.')
   if (destinations.links.length === 0 && destinations.open_streams === 0)
     reasons.push('The app has neither a webhook linked to the filtered stream nor an open stream.')
   for (const { webhook_id, valid } of destinations.links)

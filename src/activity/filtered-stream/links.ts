@@ -6,6 +6,7 @@ import { type Clock, isoTime } from '../../clock.ts'
 import { APP_ONLY, type AppPrincipal } from '../../http/auth.ts'
 import { invalidBecause } from '../../http/problems.ts'
 import { Data, Id, Timestamp } from '../../http/v2.ts'
+import { isOfActiveApp } from '../../identity/index.ts'
 import type { PrincipalApp } from '../../identity/principal.ts'
 import { type Db, violatedConstraint } from '../../storage/db.ts'
 import { newId } from '../../storage/ids.ts'
@@ -38,7 +39,8 @@ export interface FoundLink {
 /** The links of these apps, by app. */
 export async function findLinks(db: Db, appIds: readonly string[]): Promise<Map<string, FoundLink[]>> {
   const { rows } = await sql<{ app_id: string; webhook_id: string; fields: string[] }>`
-    select app_id, webhook_id, fields from filtered_links where app_id = any(${appIds}::text[])`.execute(db)
+    select app_id, webhook_id, fields from filtered_links
+    where app_id = any(${appIds}::text[]) and ${isOfActiveApp('app_id')}`.execute(db)
   const byApp = new Map<string, FoundLink[]>()
   for (const { app_id, webhook_id, fields } of rows) {
     const link = { webhook_id, selection: selectionOf(fieldsFromText(fields)) }
