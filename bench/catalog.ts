@@ -11,6 +11,7 @@ import { loadConfig } from '../src/config.ts'
 import { createHerald, type Herald } from '../src/herald.ts'
 import { createLog } from '../src/serve.ts'
 import { startEmbedded } from '../src/storage/embedded.ts'
+import { fillCatalog } from './support/products.ts'
 
 const PRODUCTS = 1_000_000
 const PAGE = 100
@@ -23,19 +24,6 @@ const CATALOG = '1000000000000000001'
 /** The lower quartile: what it takes when nobody else is using the machine. */
 const calm = (values: number[]) => values.toSorted((a, b) => a - b)[Math.floor(values.length / 4)]!
 const round = (value: number) => Math.round(value * 100) / 100
-
-/** Of five products three stand alone and two are a group, so that four of five are listed. */
-const FILL = `
-  insert into products (catalog_id, product_key, id, title, description, availability, condition, price, price_amount,
-    price_currency, link, image_link, brand, product_type, item_group_id, content_hash, images_changed, created_at, updated_at)
-  select $1, (4000000000000000000 + n)::text, 'sku-' || n, 'Canvas shoes, model ' || n, repeat('Light shoes for warm days. ', 10),
-    'in stock', 'new', (n % 1000) || '.00 USD', (n % 1000) * 100, 'USD', 'https://shop.example.com/p/' || n,
-    'https://shop.example.com/i/' || n || '.jpg', 'Acme', 'Shoes > Canvas', case when n % 5 < 3 then null else 'g' || n / 5 end,
-    md5(n::text)::uuid, true, now(), now()
-  from generate_series($2::int, $3::int) n`
-const GROUPS = `
-  insert into item_groups select catalog_id, item_group_id, (5000000000000000000 + row_number() over ())::text, min(product_key)
-  from products where catalog_id = $1 and item_group_id is not null group by 1, 2`
 
 interface Figures {
   doneMs: number
@@ -102,9 +90,7 @@ export default async function bench() {
        values ($1, '1', 'production', 'bench', now(), now())`,
       [CATALOG]
     )
-    for (let n = 0; n < PRODUCTS; n += 50_000) await pool.query(FILL, [CATALOG, n, n + 49_999])
-    await pool.query(GROUPS, [CATALOG])
-    await pool.query('vacuum analyze products, item_groups')
+    await fillCatalog(pool, CATALOG, PRODUCTS)
 
     const deepCursor = (4_000_000_000_000_000_000n + BigInt(((DEEP - 1) * PAGE * 5) / 4)).toString()
     const page = (cursor?: string) => listProducts(database, CATALOG, { count: PAGE, ...(cursor ? { cursor } : {}) })
