@@ -58,7 +58,11 @@ export async function addPowerstreamRules(
         values (${appId}, ${newId()}, ${value}, ${hashOf(value)}, ${tag ?? null}, ${isoTime(clock.now())})
         on conflict on constraint powerstream_rules_value do nothing returning id, value, tag`.execute(tx)
       if (inserted[0]) rows.push(asRule(inserted[0]))
-      else errors.push(problem(problemTypeBase, 'duplicate-rules', undefined, { value }))
+      else {
+        const { rows: existing } = await sql<{ id: string }>`
+          select id from powerstream_rules where app_id = ${appId} and value_hash = ${hashOf(value)}`.execute(tx)
+        errors.push(problem(problemTypeBase, 'duplicate-rules', undefined, { value, id: existing[0]!.id }))
+      }
     }
     const { rules: all } = await listPowerstreamRules(tx, appId)
     if (all.length > POWERSTREAM_RULES_MAX)

@@ -143,7 +143,7 @@ for (const [what, payload, message] of [
   [
     'a direction that is none',
     { event_type: 'dm.sent', filter: { user_id: '1', direction: 'up' } },
-    /^\$\.filter\.direction: \[up\] is not/
+    /^\$\.filter\.direction: \[up\] is not one of \[sent,received,inbound,outbound,both\]$/
   ],
   [
     'a direction where there is none',
@@ -285,6 +285,10 @@ test('lists own subscriptions, newest first, in pages', async () => {
 
   assert.deepEqual(pages, [ids.slice(0, 2), ids.slice(2, 4), ids.slice(4)])
   assert.match(reasonOf(await call('GET', `${PATH}?max_results=1001`, lonely.headers)), /not between 1 and 1000/)
+  assert.match(
+    reasonOf(await call('GET', `${PATH}?pagination_token=short`, lonely.headers)),
+    /^The `pagination_token` query parameter value \[short\] is not valid$/
+  )
   assert.match(
     reasonOf(await call('GET', `${PATH}?pagination_token=${'A'.repeat(20)}`, lonely.headers)),
     /pagination_token/

@@ -81,6 +81,8 @@ export function bodyRefusals(errors: SchemaError[], body: unknown, root = '$'): 
       for (const name of p.additionalProperties as string[]) add(`${path}.${name}`, 'is not a known property here')
     } else if (keyword === 'type')
       add(path, `${typeName(value)} found, ${[p.type].flat().join(' or ')} expected`, given)
+    else if (keyword === 'enum' && Array.isArray(p.allowedValues))
+      add(path, `[${show(value)}] is not one of [${p.allowedValues.join(',')}]`, given)
     else if (keyword === 'enum' || keyword === 'const' || keyword === 'anyOf')
       add(path, `[${show(value)}] is not an accepted value`, given)
     else if (keyword === 'pattern')
@@ -169,9 +171,11 @@ function read(name: string, property: PropertySchema, raw: string, into: Record<
   }
   const allowed = choices(property)
   if (allowed && !allowed.includes(raw)) return `${value} is not one of [${allowed.join(',')}]`
-  const { minLength = 0, maxLength = 100_000 } = property as { minLength?: number; maxLength?: number }
-  if (raw.length < minLength || raw.length > maxLength)
-    return `${value} is not between ${minLength} and ${maxLength} characters long`
+  const { minLength = 0, maxLength } = property as { minLength?: number; maxLength?: number }
+  if (raw.length < minLength || raw.length > (maxLength ?? 100_000))
+    return maxLength === undefined
+      ? `${value} is not valid`
+      : `${value} is not between ${minLength} and ${maxLength} characters long`
   if (property.pattern && !new RegExp(property.pattern).test(raw)) return `${value} is not valid`
   into[name] = raw
   return undefined

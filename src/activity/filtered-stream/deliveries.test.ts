@@ -313,6 +313,7 @@ test('keeps powerstream rules apart from those of the filtered stream', async ()
     added.body.errors.map(({ title }: { title: string }) => title),
     ['UnprocessableEntity', 'DuplicateRule']
   )
+  assert.equal(added.body.errors[1].id, dog.id)
   assert.deepEqual(listed.body.data.rules, [dog, cat])
   assert.deepEqual(deleted.body, { data: { deleted: 2, not_deleted: 1 } })
   assert.deepEqual((await call('GET', url, given.headers)).body, { data: { rules: [] } })
