@@ -1,5 +1,6 @@
 /** Challenge-response checks: does whoever answers at this URL know the app's consumer secret? */
 import { randomBytes } from 'node:crypto'
+import { gunzipSync } from 'node:zlib'
 import type { Egress, Outcome } from '../egress/index.ts'
 import { sameSecret } from '../identity/secrets.ts'
 import { signature } from './sign.ts'
@@ -82,8 +83,10 @@ export function classifyCrc(outcome: Outcome, expected: readonly string[], deadl
       response: null
     }
   }
-  const { status, body } = outcome
-  const excerpt = body.toString('utf8').replaceAll('\0', '').slice(0, EXCERPT_CHARACTERS)
+  const { status, headers } = outcome
+  const encoding = String(headers['content-encoding'] ?? 'identity').toLowerCase()
+  const text = decoded(outcome.body, encoding)
+  const excerpt = (text ?? outcome.body.toString('utf8')).replaceAll('\0', '').slice(0, EXCERPT_CHARACTERS)
   const seen = { status, latency_ms, response: excerpt }
   if (status >= 300 && status < 400) {
     return {
@@ -96,7 +99,11 @@ export function classifyCrc(outcome: Outcome, expected: readonly string[], deadl
   if (status < 200 || status >= 300) {
     return { ...seen, outcome: 'transient', error: `HTTP_${status}`, detail: `status ${status} instead of 200` }
   }
-  const token = responseToken(body)
+  if (text === undefined) {
+    const detail = `the answer announces content-encoding ${encoding.slice(0, 40)}, and its body is something else`
+    return { ...seen, outcome: 'definitive', error: 'NO_TOKEN', detail }
+  }
+  const token = responseToken(text)
   if (token !== undefined && expected.some((each) => sameSecret(each, token))) {
     return { ...seen, outcome: 'pass', error: null, detail: null, response: null }
   }
@@ -107,9 +114,20 @@ export function classifyCrc(outcome: Outcome, expected: readonly string[], deadl
   return { ...seen, outcome: 'definitive', error: token === undefined ? 'NO_TOKEN' : 'WRONG_TOKEN', detail }
 }
 
-function responseToken(body: Buffer): string | undefined {
+/** Nobody asked for gzip, but some proxies always send it. undefined: the body is not what its header says. */
+function decoded(body: Buffer, encoding: string): string | undefined {
+  if (encoding === 'identity' || encoding === '') return new TextDecoder().decode(body)
+  if (encoding !== 'gzip' && encoding !== 'x-gzip') return undefined
   try {
-    const parsed = JSON.parse(body.toString('utf8')) as { response_token?: unknown } | null
+    return new TextDecoder().decode(gunzipSync(body, { maxOutputLength: RESPONSE_BYTES_MAX }))
+  } catch {
+    return undefined
+  }
+}
+
+function responseToken(text: string): string | undefined {
+  try {
+    const parsed = JSON.parse(text) as { response_token?: unknown } | null
     return typeof parsed?.response_token === 'string' ? parsed.response_token : undefined
   } catch {
     return undefined

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
 import { writeFile } from 'node:fs/promises'
 import { after, test } from 'node:test'
+import { gzipSync } from 'node:zlib'
 import { startApp } from '../../test/app.ts'
-import { presets, startConsumer } from '../../test/consumer.ts'
+import { type Behaviour, presets, responseToken, startConsumer } from '../../test/consumer.ts'
 import { type GivenApp, givenApp, givenUser, givenUserToken } from '../../test/given.ts'
 import { createAuthority, issueCertificate } from '../tools/certificates.ts'
 
@@ -81,6 +82,35 @@ for (const [what, behaviour, seen] of [
     assert.match(reason(response), seen)
     const list = await call('GET', '/webhooks')
     assert.ok(!list.json().data.some((webhook: { url: string }) => webhook.url === url))
+  })
+}
+
+const answering = (encode: (json: string) => Buffer | string, headers: Record<string, string> = {}) => {
+  const behaviour: Behaviour = ({ url }, response, { consumerSecret }) => {
+    const token = new URL(url, 'https://consumer.test').searchParams.get('crc_token')!
+    const json = JSON.stringify({ response_token: responseToken(consumerSecret, token), and: 'more' })
+    response.writeHead(200, headers).end(encode(json))
+  }
+  return behaviour
+}
+const GZIP = { 'content-encoding': 'gzip' }
+for (const [what, behaviour, status] of [
+  ['as text/html', answering(String, { 'content-type': 'text/html' }), 200],
+  ['behind a byte order mark', answering((json) => `\ufeff${json}`), 200],
+  ['in gzip that is announced', answering((json) => gzipSync(json), GZIP), 200],
+  ['in gzip that is not announced', answering((json) => gzipSync(json)), 400],
+  ['with gzip announced and not used', answering(String, GZIP), 400],
+  ['in gzip that unpacks to 100 KB', answering((json) => gzipSync(json + ' '.repeat(100_000)), GZIP), 400],
+  ['with an encoding nobody knows', answering(String, { 'content-encoding': 'zz' }), 400]
+] as const) {
+  test(`a right token ${what} ${status === 200 ? 'passes' : 'is no token'}`, async () => {
+    consumer.consumerSecret = mine.consumer_secret
+    consumer.respond(behaviour)
+
+    const response = await call('POST', '/webhooks', mine, { url: freshUrl() })
+
+    assert.equal(response.statusCode, status, response.body)
+    if (status === 400) assert.match(reason(response), /^CrcValidationFailed: /)
   })
 }
 
