@@ -4,6 +4,7 @@ import type { Domain } from '../domain.ts'
 import { consumerSecrets, validSecrets } from '../identity/index.ts'
 import { webhookAdminRoutes } from './admin.ts'
 import { crcJob } from './crc-job.ts'
+import { createCrcMeasures } from './crc-measures.ts'
 import { forgetChecksJob } from './crc-retention.ts'
 import { createDelivery, type DeliveryEngine } from './deliver.ts'
 import { deliveryConfig } from './deliver-config.ts'
@@ -31,7 +32,8 @@ export function createWebhooks(deps: Deps): Webhooks {
     egress,
     secrets,
     crc: { egress, deadlineMs: numbers.deadlineMs, signatureHeader: numbers.signatureHeader },
-    perAppMax: config.HERALD_WEBHOOKS_PER_APP_MAX
+    perAppMax: config.HERALD_WEBHOOKS_PER_APP_MAX,
+    measures: createCrcMeasures({ db: database.db, log, metrics })
   }
   deps.jobs.add(crcJob(webhookDeps, config.HERALD_CRC_AUTO_RECOVER), retentionJob(delivery), forgetChecksJob)
 

@@ -7,6 +7,7 @@ import { type Db, type Defaulted, violatedConstraint } from '../storage/db.ts'
 import { newId } from '../storage/ids.ts'
 import { enqueue } from '../storage/jobs.ts'
 import { type CrcOptions, type CrcResult, checkCrc, describeFailure } from './crc.ts'
+import type { CrcMeasures } from './crc-measures.ts'
 import type { SecretsOf } from './deliver-secrets.ts'
 import { announceWebhookChange } from './deliver-wake.ts'
 import { checkedUrl } from './url-rules.ts'
@@ -53,6 +54,7 @@ export interface WebhookDeps {
   crc: CrcOptions
   secrets: SecretsOf
   perAppMax: number
+  measures: CrcMeasures
 }
 
 const PUBLIC_COLUMNS = ['id', 'url', 'valid', 'created_at'] as const
@@ -85,6 +87,7 @@ export async function registerWebhook(deps: WebhookDeps, app: PrincipalApp, url:
   await refuseBeyondQuota(db, app, deps.perAppMax)
   const id = newId()
   const result = await checkCrc(deps.crc, urlKey, await deps.secrets(app.id))
+  deps.measures.checked('create', result.outcome)
   const now = new Date(clock.now())
   await recordCheck(db, { app_id: app.id, webhook_id: id, cause: 'create', url, ...result }, now)
   if (result.outcome !== 'pass') throw crcFailed(result, url)
@@ -187,9 +190,10 @@ export async function validate(
 ) {
   const { db, clock } = deps
   const result = await checkCrc(deps.crc, webhook.url_key, await deps.secrets(webhook.app_id))
+  deps.measures.checked(cause, result.outcome)
   const nowMs = clock.now()
   const now = new Date(nowMs)
-  const after = await db.transaction().execute(async (tx) => {
+  const { updated, turned } = await db.transaction().execute(async (tx) => {
     await recordCheck(tx, { app_id: webhook.app_id, webhook_id: webhook.id, cause, url: webhook.url, ...result }, now)
     const current = await tx
       .selectFrom('webhooks')
@@ -220,12 +224,13 @@ export async function validate(
       .where('id', '=', webhook.id)
       .returningAll()
       .executeTakeFirstOrThrow()
-    if (updated.valid !== current.valid)
-      await announceWebhookChange(tx, { app_id: webhook.app_id, webhook_id: webhook.id })
+    const turned = updated.valid !== current.valid
+    if (turned) await announceWebhookChange(tx, { app_id: webhook.app_id, webhook_id: webhook.id })
     await scheduleNextStep(tx, updated)
-    return updated
+    return { updated, turned }
   })
-  return { webhook: after, result }
+  if (turned) deps.measures.turned(updated)
+  return { webhook: updated, result }
 }
 
 const invalidReason = (result: CrcResult) => `${result.error}: ${result.detail}`.slice(0, 500)
@@ -233,7 +238,7 @@ const invalidReason = (result: CrcResult) => `${result.error}: ${result.detail}`
 /** Past 28 hours of failed checks: invalid, without another request. */
 export async function expireWebhook(deps: WebhookDeps, webhook: Webhook) {
   const nowMs = deps.clock.now()
-  await deps.db.transaction().execute(async (tx) => {
+  const expired = await deps.db.transaction().execute(async (tx) => {
     const current = await tx
       .selectFrom('webhooks')
       .selectAll()
@@ -241,7 +246,7 @@ export async function expireWebhook(deps: WebhookDeps, webhook: Webhook) {
       .where('id', '=', webhook.id)
       .forUpdate()
       .executeTakeFirst()
-    if (!current?.valid || !isOverdue(Date.parse(current.last_success_at), nowMs)) return
+    if (!current?.valid || !isOverdue(Date.parse(current.last_success_at), nowMs)) return undefined
     const updated = await tx
       .updateTable('webhooks')
       .set({
@@ -255,7 +260,9 @@ export async function expireWebhook(deps: WebhookDeps, webhook: Webhook) {
       .executeTakeFirstOrThrow()
     await announceWebhookChange(tx, { app_id: webhook.app_id, webhook_id: webhook.id })
     await scheduleNextStep(tx, updated)
+    return updated
   })
+  if (expired) deps.measures.turned(expired)
 }
 
 type Scheduled = Pick<Webhook, 'app_id' | 'id' | 'valid' | 'last_success_at' | 'last_crc_at'>
