@@ -21,7 +21,6 @@ const COLOURS = {
   plum: '#7d4e7e',
   slate: '#5f6b7a'
 }
-type Colour = keyof typeof COLOURS
 
 /** Each drawn on 100 × 100; `c` is the colour. */
 const KINDS: Record<string, { title: string; price: number; draw: (c: string) => string }> = {
@@ -86,25 +85,35 @@ async function drawPictures(browser: Browser): Promise<Map<string, Buffer>> {
   return pictures
 }
 
-const productsOf = (shop: string): Json[] =>
-  Object.entries(KINDS).flatMap(([kind, { title, price }], k) =>
-    (Object.keys(COLOURS) as Colour[]).map((colour, c) => ({
+/** Whose picture is no longer there. */
+const GONE = 8
+
+/** Every kind in every colour, so that neighbours differ. */
+const productsOf = (shop: string): Json[] => {
+  const kinds = Object.entries(KINDS)
+  const colours = Object.keys(COLOURS)
+  return Array.from({ length: kinds.length * colours.length }, (_, i) => {
+    const [kind, { title, price }] = kinds[i % kinds.length]!
+    const colour = colours[(i + Math.floor(i / kinds.length)) % colours.length]!
+    const isGone = i === GONE
+    return {
       id: `${kind}-${colour}`,
       title: `${title}, ${colour}`,
       description: `${title} in ${colour}, made to last.`,
-      availability: (k + c) % 9 === 4 ? 'out of stock' : (k * c) % 11 === 10 ? 'preorder' : 'in stock',
+      availability: i % 11 === 4 ? 'out of stock' : i % 17 === 12 ? 'preorder' : 'in stock',
       condition: 'new',
       price: `${price}.00 USD`,
-      ...((k * 3 + c) % 7 === 2 ? { sale_price: `${Math.round(price * 0.8)}.00 USD` } : {}),
-      inventory: String(((k * 37 + c * 13) % 48) + ((k + c) % 9 === 4 ? 0 : 1)),
+      ...(i % 7 === 2 && i % 2 === 0 ? { sale_price: `${Math.round(price * 0.8)}.00 USD` } : {}),
+      inventory: String(i % 11 === 4 ? 0 : 3 + ((i * 37) % 48)),
       link: `https://shop.example.com/p/${kind}-${colour}`,
-      image_link: `${shop}/i/${kind}-${colour}${kind === 'mug' && colour === 'brick' ? '-old' : ''}.png`,
+      image_link: `${shop}/i/${kind}-${colour}${isGone ? '-old' : ''}.png`,
       brand: 'Nordlicht',
-      product_type: kind === 'shirt' || kind === 'sneaker' || kind === 'backpack' ? 'Wear' : 'Home',
+      product_type: ['shirt', 'sneaker', 'backpack'].includes(kind) ? 'Wear' : 'Home',
       color: colour,
-      custom_label_0: k % 2 === 0 ? 'autumn' : 'basics'
-    }))
-  )
+      custom_label_0: i % 2 === 0 ? 'autumn' : 'basics'
+    }
+  })
+}
 
 /** Some of what shops get wrong. */
 const spoil = (product: Json, i: number): Json => {
@@ -126,9 +135,8 @@ export async function setCatalog(
   const host = await startConsumer(t, { plain: true })
   const shop = `http://127.0.0.1:${host.port}`
   const products = productsOf(shop)
-  const file = csv(
-    Array.from({ length: 1_842 }, (_, i) => spoil({ ...products[i % products.length]!, id: `sku-${i}` }, i))
-  )
+  const good = products.filter((_, i) => i !== GONE)
+  const file = csv(Array.from({ length: 1_842 }, (_, i) => spoil({ ...good[i % good.length]!, id: `sku-${i}` }, i)))
   host.respond((request, response) => {
     const picture = pictures.get(request.url)
     if (picture) response.writeHead(200, { 'content-type': 'image/png' }).end(picture)
@@ -160,7 +168,7 @@ export async function setCatalog(
     start_time: '03:30',
     time_zone: 'Europe/Berlin'
   })
-  const run = await must('POST', `/${catalogId}/scheduled_feeds/${feed.id}/runs`, { validate_only: true })
+  const run = await must('POST', `/${catalogId}/scheduled_feeds/${feed.id}/runs`)
   await app.drain()
   return { catalogId, runId: run.id, setId: set.id }
 }

@@ -11,6 +11,7 @@ import { startApp } from '../test/app.ts'
 import { launchBrowser } from '../test/browser/chromium.ts'
 import { visit } from '../test/browser/person.ts'
 import { type GivenApp, givenApp, givenUser, givenUserToken } from '../test/given.ts'
+import { type CatalogScene, setCatalog } from './screenshots-catalog.ts'
 
 const directory = path.resolve(import.meta.dirname, '../docs/screenshots')
 const PASSWORD = 'only for pictures'
@@ -31,6 +32,8 @@ interface Scene {
   apps: GivenApp[]
   webhooks: string[]
   ads: { account: string; campaign: string; lineItem: string; audience: string }
+  olga: { id: string }
+  catalog?: CatalogScene
 }
 
 const SHOTS: Shot[] = [
@@ -63,6 +66,14 @@ const SHOTS: Shot[] = [
       await page.evaluate('window.scrollTo(0, 9999)')
     }
   },
+  { name: 'catalog-products', address: ({ catalog }) => `/catalog/${catalog!.catalogId}` },
+  { name: 'catalog-feed-run', address: ({ catalog }) => `/catalog/${catalog!.catalogId}/runs/${catalog!.runId}` },
+  {
+    name: 'catalog-set',
+    address: ({ catalog }) => `/catalog/${catalog!.catalogId}/sets/new?from=${catalog!.setId}`,
+    theme: 'dark',
+    act: (page) => page.getByText('products match').waitFor()
+  },
   { name: 'ads-campaigns', address: ({ ads }) => `/ads/${ads.account}?open=${ads.campaign}` },
   { name: 'ads-line-item', address: ({ ads }) => `/ads/${ads.account}/line-items/${ads.lineItem}` },
   {
@@ -88,7 +99,8 @@ const SHOTS: Shot[] = [
 const cleanups: (() => unknown)[] = []
 const app = await startApp({ after: (cleanup: () => unknown) => cleanups.push(cleanup) } as never, {
   HERALD_DELIVERY_RETRIES: '10s',
-  HERALD_DELIVERY_DEADLINE: '2s'
+  HERALD_DELIVERY_DEADLINE: '2s',
+  HERALD_IMAGE_CHECKS: '1'
 })
 await app.start()
 const { main: base } = await app.listen()
@@ -139,7 +151,7 @@ async function set(): Promise<Scene> {
     { add: values.map((value, i) => ({ value, tag: `rule ${i + 1}` })) },
     apps[0]!.headers
   )
-  return { apps, webhooks, ads: await advertise(olga, apps[0]!) }
+  return { apps, webhooks, ads: await advertise(olga, apps[0]!), olga }
 }
 
 /** An account with campaigns in every state, and one line item that almost everything keeps from serving. */
@@ -223,6 +235,7 @@ const scene = await set()
 await live(scene)
 await mkdir(directory, { recursive: true })
 const browser = await launchBrowser()
+scene.catalog = await setCatalog(app, browser, scene.olga, { after: (cleanup) => cleanups.push(cleanup) })
 try {
   for (const { name, address, theme, act, steps, width = 1280, height = 860 } of SHOTS) {
     const visitor = await visit(browser, base, { width, height })

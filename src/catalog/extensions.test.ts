@@ -161,6 +161,8 @@ test('filters are counted before a set is made of them, with the first products 
     filters: filters('price', 'GREATER_THAN', '20.00 USD')
   })
   assert.equal(set.data.product_ids.length, over.matched)
+  const [some] = (await merchant.get('product_sets', { count_up_to: 4 })).data
+  assert.deepEqual([some.product_count, some.counted_to_end], [4, false], 'a large set need not be counted to its end')
   const members = (await merchant.get(`product_sets/${set.data.id}/products`, { count: 1 })).data
   assert.deepEqual(
     [members[0].id, members[0].title, members[0].price, members[0].availability],

@@ -17,7 +17,7 @@ import {
 import { CATALOG, catalogRoute, echoId, keyCursor } from './routes.ts'
 import { listMemberProducts, listMembers } from './set-members.ts'
 import { SET_STATUSES } from './set-states.ts'
-import { Int, Text, TextOrNull, Texts, Whole } from './wire.ts'
+import { Bool, Int, Text, TextOrNull, Texts, Whole } from './wire.ts'
 
 const NAME_CHARS_MAX = 255
 const DESCRIPTION_CHARS_MAX = 1_000
@@ -35,7 +35,7 @@ const SetFields = {
   processing_status: { type: 'string', enum: [...SET_STATUSES] }
 }
 const ProductSet = Whole(SetFields)
-const ListedSet = Whole({ ...SetFields, product_count: Int })
+const ListedSet = Whole({ ...SetFields, product_count: Int, counted_to_end: Bool })
 const SetMember = Whole({ product_key: Text, id: Text, title: Text, price: Text, availability: Text, image_link: Text })
 
 export const filters = json(
@@ -97,7 +97,11 @@ export function productSetRoutes(scope: AdsScope) {
     method: 'GET',
     path: PATH,
     summary: 'Product sets of a catalog, each with its first product ids and how many there are.',
-    input: { count: int({ min: 1, max: 200 }), cursor: keyCursor() },
+    input: {
+      count: int({ min: 1, max: 200 }),
+      cursor: keyCursor(),
+      count_up_to: about(int({ min: 1, max: 10_000_000 }), 'Count no more products of a set than this; all by default.')
+    },
     output: ListedSet,
     many: true,
     extension: true,

@@ -172,9 +172,9 @@ test('sets are listed with their first ids and their size, and their products by
   const two = (await filtered(merchant, over('99.00 USD'), 'two')).data
 
   const first = await merchant.get('product_sets', { count: 1 })
-  assert.deepEqual(first.data, [{ ...one, product_count: 5 }])
+  assert.deepEqual(first.data, [{ ...one, product_count: 5, counted_to_end: true }])
   const second = await merchant.get('product_sets', { count: 1, cursor: first.body.next_cursor })
-  assert.deepEqual([second.data, second.body.next_cursor], [[{ ...two, product_count: 0 }], null])
+  assert.deepEqual([second.data, second.body.next_cursor], [[{ ...two, product_count: 0, counted_to_end: true }], null])
 
   const page = await merchant.get(`product_sets/${one.id}/products`, { count: 3 })
   const rest = await merchant.get(`product_sets/${one.id}/products`, { count: 3, cursor: page.body.next_cursor })

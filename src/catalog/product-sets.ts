@@ -208,18 +208,20 @@ export async function deleteProductSet(db: Db, catalogId: string, id: string, no
 export async function listSets(
   db: Db,
   catalog: CatalogRow,
-  { count = 100, cursor = '' }: { count?: number; cursor?: string }
+  { count = 100, cursor = '', count_up_to }: { count?: number; cursor?: string; count_up_to?: number }
 ) {
+  const counted = sql`select from product_set_members m where m.catalog_id = s.catalog_id and m.set_id = s.id`
   const { rows } = await sql<ProductSetRow & { product_count: number }>`
     select catalog_id, id, name, description, type, filters, processing_status, (
-      select count(*)::int from product_set_members m where m.catalog_id = s.catalog_id and m.set_id = s.id
+      select count(*)::int from (${counted} limit ${count_up_to ?? null}::int) members
     ) as product_count
     from product_sets s where catalog_id = ${catalog.id} and id > ${cursor} order by id limit ${count + 1}`.execute(db)
   const page = rows.slice(0, count)
   const sets = []
   for (const set of page) {
     const members = await listMembers(db, catalog.id, set.id, '', IDS_LISTED_MAX)
-    sets.push({ ...set, product_ids: members.map((member) => member.id) })
+    const counted_to_end = count_up_to === undefined || set.product_count < count_up_to
+    sets.push({ ...set, counted_to_end, product_ids: members.map((member) => member.id) })
   }
   return { rows: sets, next_cursor: rows.length > count ? page.at(-1)!.id : null }
 }

@@ -281,6 +281,8 @@ test('every page can be used by everyone, on a phone too', async () => {
     '/activity?tab=accounts': 'No user has subscribed',
     '/activity?tab=connections': 'No stream is open',
     '/activity?tab=events': 'Hello from Herald',
+    '/catalog': 'Catalogs need early access',
+    '/catalog/imports': 'Nothing was imported yet',
     '/ads': 'You have no account in production',
     [`/ads/${account.id}?listener=sandbox`]: 'No campaigns yet',
     [`/ads/${account.id}?listener=sandbox&tab=funding`]: 'No funding instrument yet',

@@ -49,6 +49,7 @@ export interface ProductSet {
   product_ids: string[]
   processing_status: 'PROCESSING' | 'DONE' | 'FAILED'
   product_count: number
+  counted_to_end: boolean
 }
 
 /** What a person knows a product by; members of sets and samples have no more. */
@@ -169,7 +170,7 @@ export function productPages(
       : id !== undefined
         ? ['/products/search', { id_prefix: id }]
         : ['/products', {}]
-  return cursorPages<Product>(catalog.key('products'), catalog.path(rest), { ...query, count: 60 })
+  return cursorPages<Product>(catalog.key('products'), catalog.path(rest), { ...query, count: 100 })
 }
 
 export const productQuery = (catalog: CatalogAt, key: string) =>
@@ -190,16 +191,21 @@ export const warningsQuery = (catalog: CatalogAt, keys: readonly string[]) =>
 export const imageIssuePages = (catalog: CatalogAt) =>
   cursorPages<ImageIssue>(catalog.key('image issues'), catalog.path('/products/issues'), { count: 100 })
 
-/** Few at a time: each is counted. */
+/** Sets are counted so far at once; the page of a set counts on. */
+const COUNT_UP_TO = 100_000
+
 export const setPages = (catalog: CatalogAt) =>
-  cursorPages<ProductSet>(catalog.key('sets'), catalog.path('/product_sets'), { count: 20 })
+  cursorPages<ProductSet>(catalog.key('sets'), catalog.path('/product_sets'), {
+    count: 20,
+    count_up_to: COUNT_UP_TO
+  })
 
 /** Out of the list, which has the number of products; the set by itself would bring the ids of all of them. */
-export const setQuery = (catalog: CatalogAt, id: string) =>
+export const setQuery = (catalog: CatalogAt, id: string, countUpTo: number | undefined = COUNT_UP_TO) =>
   queryOptions({
-    queryKey: catalog.key('set', id),
+    queryKey: catalog.key('set', id, countUpTo),
     queryFn: async ({ signal }) => {
-      const query = { count: 1, cursor: (BigInt(id) - 1n).toString() }
+      const query = { count: 1, cursor: (BigInt(id) - 1n).toString(), count_up_to: countUpTo }
       const [set] = await ask<ProductSet[]>('GET', catalog.path('/product_sets'), { query, signal })
       if (set?.id === id) return set
       return ask<ProductSet>('GET', catalog.path(`/product_sets/${id}`), { signal })
@@ -224,7 +230,7 @@ export const nextRunsQuery = (catalog: CatalogAt, feed: Feed) =>
   })
 
 export const runPages = (catalog: CatalogAt, feedId: string) =>
-  cursorPages<FeedRun>(catalog.key('runs', feedId), catalog.path(`/scheduled_feeds/${feedId}/runs`), { count: 20 })
+  cursorPages<FeedRun>(catalog.key('runs', feedId), catalog.path(`/scheduled_feeds/${feedId}/runs`), { count: 10 })
 
 /** Where a run is; checks of files and of addresses that are no feed have a place of their own. */
 export const runPath = (catalog: CatalogAt, feedId: string | null, runId: string) =>

@@ -65,7 +65,7 @@ export function CatalogsPage() {
 }
 
 export const productCount = ({ product_count, counted_to_end }: Figures) =>
-  `${compact(product_count)}${counted_to_end ? '' : '+'}`
+  counted_to_end ? compact(product_count) : `about ${compact(product_count)}`
 
 const CatalogCard = ({ catalog }: { catalog: Figures }) => (
   <li className="card catalog-card">

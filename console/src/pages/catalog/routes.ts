@@ -1,9 +1,12 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
-import { keepListener, listenerSearch } from '../../client/listener.ts'
+import { keepListener, type Listener, listenerSearch } from '../../client/listener.ts'
+import { queryClient } from '../../client/query-client.ts'
 import { choice, type RawSearch, texts } from '../../client/search.ts'
 import { shellRoute } from '../shell/routes.ts'
+import { catalogAt, feedQuery, figuresQuery, memberPages, productPages, setPages, setQuery } from './api.ts'
 import { RUN_STATES } from './run-states.ts'
 
+const PRODUCTION: Listener = 'production'
 const search = { middlewares: [keepListener] }
 
 const listRoute = createRoute({
@@ -39,6 +42,15 @@ const catalogRoute = createRoute({
     ...texts(raw, 'id', 'group', 'product')
   }),
   search,
+  // Asked while the page itself is still on its way; it shows what came of it.
+  loaderDeps: ({ search: { listener, tab = 'products', id, group } }) => ({ listener, tab, id, group }),
+  loader: ({ params, deps: { listener, tab, ...filter } }) => {
+    const catalog = catalogAt(listener ?? PRODUCTION, params.catalogId)
+    void queryClient.prefetchQuery(figuresQuery(catalog))
+    if (tab === 'products') void queryClient.prefetchInfiniteQuery(productPages(catalog, filter))
+    if (tab === 'sets') void queryClient.prefetchInfiniteQuery(setPages(catalog))
+    if (tab === 'feed') void queryClient.prefetchQuery(feedQuery(catalog))
+  },
   component: lazyRouteComponent(() => import('./catalog.tsx'), 'CatalogPage')
 })
 
@@ -55,6 +67,12 @@ const setRoute = createRoute({
   path: '/catalog/$catalogId/sets/$setId',
   validateSearch: (raw: RawSearch) => ({ ...listenerSearch(raw), ...texts(raw, 'product') }),
   search,
+  loaderDeps: ({ search: { listener } }) => ({ listener }),
+  loader: ({ params: { catalogId, setId }, deps: { listener } }) => {
+    const catalog = catalogAt(listener ?? PRODUCTION, catalogId)
+    void queryClient.prefetchQuery(setQuery(catalog, setId))
+    void queryClient.prefetchInfiniteQuery(memberPages(catalog, setId))
+  },
   component: lazyRouteComponent(() => import('./set.tsx'), 'SetPage')
 })
 

@@ -3,7 +3,6 @@ import { useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-quer
 import { getRouteApi, Link } from '@tanstack/react-router'
 import { useCallback, useMemo, useState } from 'react'
 import { ask } from '../../client/api.ts'
-import { count } from '../../client/format.ts'
 import { LIVE_MS } from '../../client/query-client.ts'
 import { Badge, Callout, CopyButton, Empty, Loading, Problem } from '../../ui/bits.tsx'
 import { Button } from '../../ui/button.tsx'
@@ -14,7 +13,7 @@ import { inWords } from './filters.ts'
 import { Refusal } from './frame.tsx'
 import { ProductDrawer } from './product.tsx'
 import { BLANK, SetForm } from './set-form.tsx'
-import { SetStatus } from './sets.tsx'
+import { membersOf, SetStatus } from './sets.tsx'
 import { Tiles } from './tiles.tsx'
 
 const route = getRouteApi('/shell/catalog/$catalogId/sets/$setId')
@@ -32,7 +31,12 @@ export function SetPage() {
         {set.error ? <Refusal error={set.error} retry={() => void set.refetch()} /> : <Loading what="the set" />}
       </CatalogFrame>
     )
-  const { data } = set
+  return <OneSet catalog={catalog} set={set.data} />
+}
+
+function OneSet({ catalog, set: data }: { catalog: CatalogAt; set: ProductSet }) {
+  const whole = useQuery({ ...setQuery(catalog, data.id, 10_000_000), enabled: data.counted_to_end === false })
+  const counted = whole.data ?? data
   return (
     <CatalogFrame
       catalog={catalog}
@@ -47,7 +51,7 @@ export function SetPage() {
           </span>
         </span>
       }
-      actions={<Actions catalog={catalog} set={data} />}
+      actions={<Actions catalog={catalog} set={counted} />}
     >
       <div className="stack">
         {data.processing_status === 'PROCESSING' ? (
@@ -62,7 +66,7 @@ export function SetPage() {
           </Callout>
         ) : null}
         <div className="row wrap">
-          <strong className="num">{count(data.product_count)}</strong>
+          <strong className="num">{membersOf(counted)}</strong>
           {data.type === 'MANUAL' ? (
             'products that were picked by hand'
           ) : (
@@ -170,8 +174,7 @@ function Actions({ catalog, set }: { catalog: CatalogAt; set: ProductSet }) {
           say(`${set.name} is deleted`)
         }}
       >
-        Its {count(set.product_count)} products stay in the catalog. Campaigns that show this set lose it. This cannot
-        be undone.
+        Its {membersOf(set)} products stay in the catalog. Campaigns that show this set lose it. This cannot be undone.
       </Confirm>
     </>
   )

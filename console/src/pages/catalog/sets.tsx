@@ -24,6 +24,10 @@ export const SetStatus = ({ set }: { set: ProductSet }) =>
     </Badge>
   )
 
+/** Large sets are not counted to their end. */
+export const membersOf = ({ product_count, counted_to_end }: ProductSet) =>
+  `${count(product_count)}${counted_to_end === false ? '+' : ''}`
+
 const columnsFor = (catalog: CatalogAt): Column<ProductSet>[] => [
   {
     id: 'name',
@@ -58,7 +62,7 @@ const columnsFor = (catalog: CatalogAt): Column<ProductSet>[] => [
     header: 'Products',
     width: 'shrink',
     align: 'end',
-    cell: ({ product_count }) => <span className="num">{count(product_count)}</span>
+    cell: (set) => <span className="num">{membersOf(set)}</span>
   }
 ]
 
