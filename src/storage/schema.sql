@@ -7,6 +7,27 @@ create type delivery_outcome as enum ('delivered', 'retry', 'failed', 'held');
 
 create sequence node_numbers as bigint minvalue 0 maxvalue 1023 start 0 increment 1 cycle;
 
+CREATE OR REPLACE FUNCTION announce_deleted_rules()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  insert into filtered_rule_changes (app_id, rule_id) select app_id, id from gone;
+  if found then perform pg_notify('herald_rules', ''); end if;
+  return null;
+end $function$
+;
+
+CREATE OR REPLACE FUNCTION announce_deleted_webhook()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  perform pg_notify('herald_deliveries', 'changed ' || old.app_id || '/' || old.id);
+  return null;
+end $function$
+;
+
 create table account_access (
   account_id text collate "C" not null,
   user_id text collate "C" not null,
@@ -217,6 +238,7 @@ create table apps (
 );
 CREATE INDEX apps_owner ON apps USING btree (owner_user_id) WHERE (owner_user_id IS NOT NULL);
 CREATE INDEX apps_project ON apps USING btree (project_id) WHERE (project_id IS NOT NULL);
+CREATE INDEX apps_suspended ON apps USING btree (id) WHERE suspended;
 
 create table attempts (
   created_at timestamp with time zone not null,
@@ -1149,3 +1171,7 @@ create table webhooks (
 );
 CREATE INDEX webhooks_id ON webhooks USING btree (id);
 CREATE INDEX webhooks_last_success_at ON webhooks USING btree (last_success_at);
+
+CREATE TRIGGER filtered_rules_deleted AFTER DELETE ON filtered_rules REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION announce_deleted_rules();
+
+CREATE TRIGGER webhooks_deleted AFTER DELETE ON webhooks FOR EACH ROW EXECUTE FUNCTION announce_deleted_webhook();
