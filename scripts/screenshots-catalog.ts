@@ -94,7 +94,7 @@ const productsOf = (shop: string): Json[] => {
   const colours = Object.keys(COLOURS)
   return Array.from({ length: kinds.length * colours.length }, (_, i) => {
     const [kind, { title, price }] = kinds[i % kinds.length]!
-    const colour = colours[(i + Math.floor(i / kinds.length)) % colours.length]!
+    const colour = colours[((i % kinds.length) + Math.floor(i / kinds.length)) % colours.length]!
     const isGone = i === GONE
     return {
       id: `${kind}-${colour}`,

@@ -80,11 +80,17 @@ async function listFigures(database: Database, userId: string, environment: Envi
   return withEstimates(database, rows)
 }
 
-async function getFigures(database: Database, userId: string, environment: Environment, id: string) {
+export async function getFigures(
+  database: Database,
+  userId: string,
+  environment: Environment,
+  id: string,
+  countedMax = COUNTED_MAX
+) {
   const { rows } = await database.pool.query<CatalogFigures>({
     name: 'catalog.figures_of_one',
     text: `${FIGURES} and c.id = $4`,
-    values: [userId, environment, COUNTED_MAX, id]
+    values: [userId, environment, countedMax, id]
   })
   if (!rows[0]) throw catalogNotFound(id)
   return (await withEstimates(database, rows))[0]

@@ -5,6 +5,7 @@ import { startApp } from '../../test/app.ts'
 import { codes, type Json } from '../../test/given-ads.ts'
 import { givenMerchant, givenProducts, type Merchant, product } from '../../test/given-catalog.ts'
 import { givenFeed } from '../../test/given-feed.ts'
+import { getFigures } from './catalog-figures.ts'
 import { checkFilters } from './filters.ts'
 import { countMatches } from './set-count.ts'
 
@@ -44,6 +45,9 @@ test('all catalogs that somebody may act on are listed with how much is in them,
   })
   assert.deepEqual((await helper.get(`/product_catalogs/${owner.catalogId}`)).data, data[1])
   assert.equal((await owner.get('')).data.delegated, false)
+  await pool.query('analyze products')
+  const roughly = await getFigures(app.deps.database, owner.userId, 'production', owner.catalogId, 2)
+  assert.deepEqual([roughly!.counted_to_end, roughly!.product_count >= 2], [false, true], 'many are estimated')
   assert.deepEqual((await nobody.get('/product_catalogs/overview')).data, [])
   assert.deepEqual(codes(await nobody.get(`/product_catalogs/${owner.catalogId}`)), ['NOT_FOUND'])
 })

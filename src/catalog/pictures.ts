@@ -9,7 +9,9 @@ import { ALLOW_LISTS } from '../identity/index.ts'
 import type { Database } from '../storage/db.ts'
 import { IMAGE_BYTES_MAX, type ImageInfo, imageInfo } from './images.ts'
 
-const IN_FLIGHT_MAX = 12
+/** So many at once, of one person and of all: a page full of pictures must not take the memory of the process. */
+const IN_FLIGHT_MAX = 24
+const IN_FLIGHT_OF_ONE_MAX = 8
 const WAITING_MAX = 200
 const DEADLINE_MS = 10_000
 const IDLE_MS = 5_000
@@ -76,11 +78,13 @@ async function fetchPicture(egress: Egress, url: string) {
   }
 }
 
-/** So many at once: a page full of pictures must not take the memory of the process or hammer a shop. */
-function createTurns(inFlightMax: number, waitingMax: number) {
+type Turns = <T>(act: () => Promise<T>) => Promise<T | undefined>
+
+/** Undefined for those who would have to wait behind too many. */
+function createTurns(inFlightMax: number, waitingMax: number, onIdle = () => {}): Turns {
   const waiting: (() => void)[] = []
   let inFlight = 0
-  return async <T>(act: () => Promise<T>): Promise<T | undefined> => {
+  return async (act) => {
     if (inFlight >= inFlightMax) {
       if (waiting.length >= waitingMax) return undefined
       await new Promise<void>((resolve) => waiting.push(resolve))
@@ -90,8 +94,22 @@ function createTurns(inFlightMax: number, waitingMax: number) {
     } finally {
       const next = waiting.shift()
       if (next) next()
-      else inFlight--
+      else if (--inFlight === 0) onIdle()
     }
+  }
+}
+
+/** Whoever looks at a slow shop waits for it alone. */
+function createFairTurns() {
+  const all = createTurns(IN_FLIGHT_MAX, WAITING_MAX)
+  const byPerson = new Map<string, Turns>()
+  return <T>(person: string, act: () => Promise<T>): Promise<T | undefined> => {
+    let turns = byPerson.get(person)
+    if (!turns) {
+      turns = createTurns(IN_FLIGHT_OF_ONE_MAX, WAITING_MAX, () => byPerson.delete(person))
+      byPerson.set(person, turns)
+    }
+    return turns(() => all(act))
   }
 }
 
@@ -104,7 +122,7 @@ const HEADERS = {
 
 export function pictureRoutes(app: FastifyInstance, deps: Deps) {
   const { database, egress, authenticator } = deps
-  const inTurn = createTurns(IN_FLIGHT_MAX, WAITING_MAX)
+  const inTurn = createFairTurns()
 
   /** A picture that cannot be shown is no error of the page: there is none, and the page shows a placeholder. */
   const none = (reply: FastifyReply, cacheSeconds: number) =>
@@ -125,10 +143,10 @@ export function pictureRoutes(app: FastifyInstance, deps: Deps) {
         isAddress && user?.allow_lists.includes(ALLOW_LISTS.catalogEarlyAccess)
           ? await findUrl(database, req.params, user.id)
           : undefined
-      if (url === undefined) throw notFound('NOT_FOUND', 'There is no picture here that you may see.')
+      if (!user || url === undefined) throw notFound('NOT_FOUND', 'There is no picture here that you may see.')
       reply.headers(HEADERS)
       const isGone = () => req.raw.destroyed || reply.raw.destroyed
-      const picture = await inTurn(async () => (isGone() ? undefined : fetchPicture(egress, url)))
+      const picture = await inTurn(user.id, async () => (isGone() ? undefined : fetchPicture(egress, url)))
       if (!picture) return none(reply, 60)
       return reply.header('cache-control', 'private, max-age=3600').type(picture.type).send(picture.bytes)
     }

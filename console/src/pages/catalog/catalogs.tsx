@@ -19,7 +19,7 @@ export function CatalogsPage() {
   const listener = useListener()
   const { operator, user } = usePerson()
   const [creating, setCreating] = useState(false)
-  const catalogs = useQuery({ ...catalogsQuery(listener), retry: false })
+  const catalogs = useQuery({ ...catalogsQuery(listener), enabled: user !== null, retry: false })
   const mine = catalogs.data?.some(({ delegated }) => !delegated)
   const create = (
     <Button variant="primary" icon="plus" onClick={() => setCreating(true)}>

@@ -204,7 +204,7 @@ export function Outcome({ run }: { run: FeedRun }) {
   const { created, updated, unchanged } = run.counts
   const would = run.validate_only ? 'would be ' : ''
   return (
-    <span className="num">
+    <span className="num outcome">
       {compact(created)} {would}created, {compact(updated)} updated, {compact(unchanged)} unchanged
     </span>
   )

@@ -67,8 +67,8 @@ export function RunReport({
           Nobody confirmed this import, and a newer one took its place. The catalog was not changed by it.
         </Callout>
       ) : null}
-      {run.not_modified || (run.error && counts.read === 0) ? null : <Counts run={run} />}
-      {progress.seconds > 0 ? (
+      {isUnderWay(run.state) || run.not_modified || (run.error && counts.read === 0) ? null : <Counts run={run} />}
+      {progress.seconds > 0 && !isUnderWay(run.state) ? (
         <p className="muted small num">
           {bytes(progress.bytes_read)} in {milliseconds(progress.seconds * 1_000)}
           {progress.rows_per_second ? `, ${compact(progress.rows_per_second)} rows a second` : ''}
@@ -108,7 +108,7 @@ function Counts({ run: { counts, validate_only } }: { run: FeedRun }) {
           <Tile
             key={name}
             label={
-              validate_only && name !== 'rejected' && name !== 'duplicate' ? `Would be ${label.toLowerCase()}` : label
+              validate_only && (name === 'created' || name === 'updated') ? `Would be ${label.toLowerCase()}` : label
             }
             value={compact(counts[name])}
             tone={(name === 'rejected' || name === 'duplicate') && counts[name] > 0 ? 'bad' : 'plain'}
