@@ -5,7 +5,7 @@ import { bytes, compact, count, milliseconds, plural } from '../../client/format
 import { Badge, Callout, Card, Empty, Facts, Tile, Time } from '../../ui/bits.tsx'
 import { Button } from '../../ui/button.tsx'
 import { sayProblem } from '../../ui/overlays.tsx'
-import type { FeedRun, IssueCount, Sample } from './api.ts'
+import type { FeedRun, IssueCount } from './api.ts'
 import { download } from './download.ts'
 import { labelOf } from './product-fields.ts'
 import { RunProgress } from './run-progress.tsx'
@@ -193,13 +193,13 @@ function IssueKind({ issue, open }: { issue: IssueCount; open: boolean }) {
           <span className="grow">{issue.field ? labelOf(issue.field) : ''}</span>
           <strong className="num">{count(issue.count)}</strong>
         </summary>
-        <Samples samples={issue.samples} count={issue.count} code={issue.code} />
+        <Samples issue={issue} />
       </details>
     </li>
   )
 }
 
-const Samples = ({ samples, count: all, code }: { samples: Sample[]; count: number; code: string }) => (
+const Samples = ({ issue: { samples, count: all, code, severity } }: { issue: IssueCount }) => (
   // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
   <div className="table-wrap" role="region" aria-label={`Samples of ${code}`} tabIndex={0}>
     <table className="table samples-table">
@@ -240,7 +240,8 @@ const Samples = ({ samples, count: all, code }: { samples: Sample[]; count: numb
     </table>
     {all > samples.length ? (
       <p className="muted small samples-more">
-        The first {samples.length} of {count(all)}; the download has every row.
+        The first {samples.length} of {count(all)}
+        {severity === 'error' ? '; the download has every row.' : '. Rows with warnings are taken.'}
       </p>
     ) : null}
   </div>
