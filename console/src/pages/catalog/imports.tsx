@@ -1,14 +1,15 @@
 /** For operators: the imports of all catalogs, and what became of each. */
-import { useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
-import { useCallback, useMemo } from 'react'
+import { useCallback, useMemo, useState } from 'react'
 import { ask } from '../../client/api.ts'
 import { compact, count } from '../../client/format.ts'
 import { LIVE_MS } from '../../client/query-client.ts'
 import { pagesOf } from '../../client/resources.ts'
 import { Badge, Empty, Loading, Problem, Time } from '../../ui/bits.tsx'
+import { Button } from '../../ui/button.tsx'
 import { Select } from '../../ui/fields.tsx'
-import { Drawer, say, sayProblem } from '../../ui/overlays.tsx'
+import { Confirm, Drawer, say, sayProblem } from '../../ui/overlays.tsx'
 import { Page } from '../../ui/page.tsx'
 import { type Column, LongTable } from '../../ui/table.tsx'
 import './catalog.css'
@@ -136,19 +137,43 @@ function OneImport({ id }: { id: string }) {
     queryFn: ({ signal }) => ask<FeedRun>('GET', `/admin/feed_runs/${id}`, { signal }),
     refetchInterval: ({ state: { data } }) => (data && isUnderWay(data.state) ? LIVE_MS / 2 : false)
   })
+  const navigate = route.useNavigate()
+  const [asking, setAsking] = useState(false)
+  const again = useMutation({
+    mutationFn: () => ask<FeedRun>('POST', `/admin/scheduled_feeds/${run.data?.scheduled_feed_id}/runs`),
+    onSuccess: (next) => navigate({ search: (was) => ({ ...was, run: next.id }) }),
+    onError: sayProblem
+  })
   if (run.error) return <Problem error={run.error} retry={() => void run.refetch()} />
   if (!run.data) return <Loading what="the import" />
-  const confirm = () =>
-    void ask('POST', `/admin/feed_runs/${id}/confirm`).then(async () => {
-      await client.invalidateQueries({ queryKey: ['feed run', id] })
-      say('The import goes on')
-    }, sayProblem)
+  const { scheduled_feed_id, state, guard } = run.data
   return (
     <div className="stack">
-      <div>
-        <RunBadge state={run.data.state} />
+      <div className="row wrap spread">
+        <RunBadge state={state} />
+        {scheduled_feed_id !== null && !isUnderWay(state) ? (
+          <Button size="small" icon="refresh" busy={again.isPending && 'Asking …'} onClick={() => again.mutate()}>
+            Run this feed now
+          </Button>
+        ) : null}
       </div>
-      <RunReport run={run.data} confirm={confirm} />
+      <RunReport run={run.data} confirm={() => setAsking(true)} />
+      <Confirm
+        open={asking}
+        onClose={() => setAsking(false)}
+        title="Import it as it is?"
+        action="Import it"
+        busy="Asking …"
+        danger={false}
+        onConfirm={async () => {
+          await ask('POST', `/admin/feed_runs/${id}/confirm`)
+          await client.invalidateQueries({ queryKey: ['feed run', id] })
+          say('The import goes on')
+        }}
+      >
+        {guard ? `${count(guard.changed)} of ${count(guard.catalog_products)} products change. ` : ''}
+        The catalog belongs to somebody else: ask them first if you can. This cannot be undone.
+      </Confirm>
     </div>
   )
 }
