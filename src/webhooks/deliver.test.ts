@@ -293,6 +293,29 @@ test('sends later when the consumer secret cannot be read now', async (t) => {
   )
 })
 
+test('sends nothing when its lease ended while a secret was being read', async (t) => {
+  const asked = Promise.withResolvers<void>()
+  const read = Promise.withResolvers<readonly string[]>()
+  const secrets = () => {
+    asked.resolve()
+    return read.promise
+  }
+  const config = { leaseMs: 1_200, deadlineMs: 500 }
+  const { database, consumer, webhook, engine, publish } = await given(t, { secrets, config })
+  const [delivery] = await publish({ ...webhook, body: BODY })
+  await asked.promise
+  // As if another node had taken the lane meanwhile.
+  await database.pool.query('delete from delivery_nodes')
+  await database.pool.query('update delivery_lanes set epoch = epoch + 1')
+  while (engine.stats().leaseRemainingMs > 0) await new Promise((resolve) => setTimeout(resolve, 5))
+
+  read.resolve([SECRET])
+  await engine.drain()
+
+  assert.equal(consumer.requests.length, 1, 'once, after it held a lease again')
+  assert.equal((await attemptsOf(database, delivery!.id)).length, 1)
+})
+
 test('drops what is published for a webhook that is not there', async (t) => {
   const { database, consumer, webhook, app_id, engine, publish } = await given(t)
   await database.pool.query('delete from webhooks where id = $1', [webhook.webhook_id])

@@ -114,7 +114,7 @@ class Engine implements DeliveryEngine {
       warn: (what) => log.warn(what),
       inform: (what) => log.info(what)
     })
-    const { lanes, lease } = this.#ownership
+    const { lanes } = this.#ownership
     this.#recorder = createRecorder({
       log: this.#log,
       clock,
@@ -131,8 +131,8 @@ class Engine implements DeliveryEngine {
       clock,
       config,
       secrets: createSecretCache(options.secrets),
-      mayBegin: () =>
-        this.#running && lease.remainingMs() > config.deadlineMs && this.#recorder.pending < config.unrecordedMax,
+      mayBegin: () => this.#holdsLease && this.#recorder.pending < config.unrecordedMax,
+      holdsLease: () => this.#holdsLease,
       settled: (sent) =>
         sent.delivery.cause === 'replay' ? this.#replays.settled(sent) : this.#recorder.settled(sent),
       wantsMore: (lane) => this.#claims.want(lane)
@@ -192,6 +192,11 @@ class Engine implements DeliveryEngine {
 
   wakeReplay(lane: LaneKey) {
     this.#wake.replay(lane)
+  }
+
+  /** Whatever begins now is over before another node may take its lane. */
+  get #holdsLease() {
+    return this.#running && this.#ownership.lease.remainingMs() > this.#config.deadlineMs
   }
 
   /** While a webhook is invalid nothing is sent to it; see decisions/0024. */

@@ -23,6 +23,8 @@ export interface SenderOptions {
   secrets: SecretCache
   /** False while nothing may begin: no lease that outlasts a request, or too much that is not recorded yet. */
   mayBegin(): boolean
+  /** Asked again right before a request: reading a secret takes time, and a process may be stopped meanwhile. */
+  holdsLease(): boolean
   settled(sent: Sent): void
   /** The lane could send more than it has in memory. */
   wantsMore(lane: Lane): void
@@ -40,7 +42,7 @@ export interface Sender {
 const RESPONSE_BYTES_MAX = 16_384
 
 export function createSender(options: SenderOptions): Sender {
-  const { egress, clock, config, secrets, mayBegin, settled, wantsMore } = options
+  const { egress, clock, config, secrets, mayBegin, holdsLease, settled, wantsMore } = options
   const waiting = new Set<Lane>()
   let inFlight = 0
 
@@ -103,6 +105,7 @@ export function createSender(options: SenderOptions): Sender {
       // The database is away, or the app is being deleted together with its webhooks; neither is an attempt.
       return { outcome: 'none', pace: 'same', detail: (error as Error).message }
     }
+    if (!holdsLease()) return { outcome: 'none', pace: 'same' }
     const outcome = await egress.send({
       url: lane.url,
       method: 'POST',
