@@ -76,8 +76,9 @@ async function migrateWith(client: pg.ClientBase, migrations: Migration[], log: 
     const missing = migrations.filter((migration) => !applied.has(migration.version))
     for (const migration of missing) {
       await apply(client, migration)
-      log.info({ migration: migration.file }, 'migration applied')
+      log.debug({ migration: migration.file }, 'migration applied')
     }
+    if (missing.length > 0) log.info({ count: missing.length, last: missing.at(-1)!.file }, 'migrations applied')
     return missing
   } finally {
     // If the connection is gone, so is its lock.
