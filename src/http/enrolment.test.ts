@@ -70,3 +70,15 @@ test('the wrong kind of credential is told before what the app may use', async (
 
   assert.match(response.json().type, /\/unsupported-authentication$/)
 })
+
+test('a product that does not exist is refused with those that do, so that a typo locks no app out', async () => {
+  const { statusCode, body } = await app.apps.main.inject({
+    method: 'POST',
+    url: '/admin/apps',
+    headers: { authorization: `Bearer ${app.adminToken}` },
+    payload: { name: 'Typo', products: ['webhook'] }
+  })
+
+  assert.equal(statusCode, 400)
+  for (const product of PRODUCTS) assert.ok(body.includes(product), body)
+})

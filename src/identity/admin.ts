@@ -13,6 +13,7 @@ import {
   deleteApp,
   getApp,
   listApps,
+  PRODUCTS,
   rotateClientSecret,
   rotateConsumerSecret,
   setAppQuotas,
@@ -35,7 +36,7 @@ const AppInput = {
   project_id: Type.Optional(Id),
   permissions: Type.Optional(Level),
   redirect_uris: Type.Optional(Type.Array(Type.String(), { maxItems: 10 })),
-  products: Type.Optional(Type.Array(Type.String(), { maxItems: 50 })),
+  products: Type.Optional(Type.Array(Type.Enum([...PRODUCTS]), { maxItems: 50 })),
   ads_access: Type.Optional(Type.Enum(['none', 'read', 'read-write']))
 }
 const Quotas = Type.Record(Type.String(), Type.Integer({ minimum: 0 }))
