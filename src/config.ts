@@ -225,6 +225,17 @@ export const settings = {
       'Filtered-stream rules of all apps of a project together, unless the quota `project_rules` of the app says otherwise.'
     ),
     HERALD_RULE_CHARACTERS_MAX: whole(2_048, 1, 100_000, 'Longest filtered-stream rule.'),
+    HERALD_POSTS_RETENTION: duration('30d', 'How long posts are kept for search and counts; 0s keeps none.'),
+    HERALD_POST_CHARACTERS_MAX: whole(
+      280,
+      1,
+      25_000,
+      'Longest post that POST /2/tweets takes, in weighted characters.'
+    ),
+    HERALD_REPLIES_NEED_SUMMONS: flag(
+      false,
+      'Take replies only to authors who mentioned or quoted the one who replies, as self-serve plans do.'
+    ),
     HERALD_FILTERED_STREAM_CONNECTIONS_MAX: whole(
       1,
       0,

@@ -10,6 +10,7 @@ import { eventRoutes } from './event-routes.ts'
 import { eventTailRoutes } from './event-tail.ts'
 import type { Product, PublishDeps } from './events.ts'
 import { operatorRoutes } from './operator-routes.ts'
+import { createPosts } from './posts/index.ts'
 import { forgetNamesJob } from './published-names.ts'
 import { revokedJob } from './revocations.ts'
 import { createStreaming } from './streaming.ts'
@@ -19,7 +20,8 @@ import type { SubscriptionDeps } from './subscriptions.ts'
 export function createActivity(deps: Deps, { delivery }: Webhooks): Domain {
   const { database, clock, config } = deps
   const streaming = createStreaming(deps)
-  const products: Product[] = [subscriptionDeliveries, accountActivityProduct(clock), streaming.product]
+  const posts = createPosts(deps)
+  const products: Product[] = [subscriptionDeliveries, accountActivityProduct(clock), streaming.product, posts.product]
   const publishing: PublishDeps = { database, clock, delivery, products }
   const subscriptions: SubscriptionDeps = { db: database.db, clock, perAppMax: config.HERALD_SUBSCRIPTIONS_PER_APP_MAX }
   const accountActivity: AccountActivityDeps = {
@@ -35,6 +37,7 @@ export function createActivity(deps: Deps, { delivery }: Webhooks): Domain {
       subscriptionRoutes(app, subscriptions)
       accountActivityRoutes(app, accountActivity)
       streaming.v2(app)
+      posts.v2(app, publishing)
     },
     admin(app) {
       eventRoutes(app, publishing)

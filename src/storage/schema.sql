@@ -789,6 +789,21 @@ create table oauth2_refresh_tokens (
 CREATE INDEX oauth2_refresh_tokens_grant ON oauth2_refresh_tokens USING btree (grant_id);
 CREATE INDEX oauth2_refresh_tokens_rotated_at ON oauth2_refresh_tokens USING btree (rotated_at) WHERE (rotated_at IS NOT NULL);
 
+create table posts (
+  id text collate "C" not null,
+  author_id text collate "C" not null,
+  created_at timestamp with time zone not null,
+  protected boolean not null,
+  replaced_by text collate "C",
+  terms integer[] not null,
+  payload text not null,
+  includes text,
+  constraint posts_pkey PRIMARY KEY (id)
+);
+CREATE INDEX posts_created_at ON posts USING btree (created_at, id);
+CREATE INDEX posts_replaced_by ON posts USING btree (replaced_by) WHERE (replaced_by IS NOT NULL);
+CREATE INDEX posts_terms ON posts USING gin (terms);
+
 create table powerstream_rules (
   app_id text collate "C" not null,
   id text collate "C" not null,
