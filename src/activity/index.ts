@@ -9,6 +9,8 @@ import { subscriptionDeliveries } from './deliver-subscriptions.ts'
 import { eventRoutes } from './event-routes.ts'
 import { eventTailRoutes } from './event-tail.ts'
 import type { Product, PublishDeps } from './events.ts'
+import { forgetNewsJob, keepNews } from './news/news.ts'
+import { newsRoutes } from './news/news-routes.ts'
 import { operatorRoutes } from './operator-routes.ts'
 import { createPosts } from './posts/index.ts'
 import { forgetNamesJob } from './published-names.ts'
@@ -21,7 +23,13 @@ export function createActivity(deps: Deps, { delivery }: Webhooks): Domain {
   const { database, clock, config } = deps
   const streaming = createStreaming(deps)
   const posts = createPosts(deps)
-  const products: Product[] = [subscriptionDeliveries, accountActivityProduct(clock), streaming.product, posts.product]
+  const products: Product[] = [
+    subscriptionDeliveries,
+    accountActivityProduct(clock),
+    streaming.product,
+    posts.product,
+    keepNews
+  ]
   const publishing: PublishDeps = { database, clock, delivery, products }
   const subscriptions: SubscriptionDeps = { db: database.db, clock, perAppMax: config.HERALD_SUBSCRIPTIONS_PER_APP_MAX }
   const accountActivity: AccountActivityDeps = {
@@ -29,7 +37,11 @@ export function createActivity(deps: Deps, { delivery }: Webhooks): Domain {
     clock,
     perAppMax: config.HERALD_ACCOUNT_ACTIVITY_PER_APP_MAX
   }
-  deps.jobs.add(forgetNamesJob(config.HERALD_RECORDS_RETENTION), revokedJob(delivery))
+  deps.jobs.add(
+    forgetNamesJob(config.HERALD_RECORDS_RETENTION),
+    forgetNewsJob(config.HERALD_RECORDS_RETENTION),
+    revokedJob(delivery)
+  )
 
   return {
     name: 'activity',
@@ -38,6 +50,7 @@ export function createActivity(deps: Deps, { delivery }: Webhooks): Domain {
       accountActivityRoutes(app, accountActivity)
       streaming.v2(app)
       posts.v2(app, publishing)
+      newsRoutes(app, { db: database.db, clock })
     },
     admin(app) {
       eventRoutes(app, publishing)

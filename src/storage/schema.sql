@@ -673,6 +673,17 @@ CREATE INDEX media_creatives_deleted ON media_creatives USING btree (account_id,
 CREATE INDEX media_creatives_line_item ON media_creatives USING btree (account_id, line_item_id, id);
 CREATE INDEX media_creatives_updated_at ON media_creatives USING btree (account_id, updated_at, id);
 
+create table news (
+  id text collate "C" not null,
+  story text not null,
+  words tsvector not null,
+  updated_at timestamp with time zone not null,
+  occurred_at timestamp with time zone not null,
+  constraint news_pkey PRIMARY KEY (id)
+);
+CREATE INDEX news_updated_at ON news USING btree (updated_at DESC, id DESC);
+CREATE INDEX news_words ON news USING gin (words);
+
 create unlogged table nodes (
   id text collate "C" not null,
   host text not null,
@@ -684,6 +695,26 @@ create unlogged table nodes (
   seen_at timestamp with time zone not null,
   constraint nodes_pkey PRIMARY KEY (id)
 );
+
+create table notes (
+  user_id text collate "C" not null,
+  id text collate "C" not null,
+  test_mode boolean not null,
+  post_id text collate "C" not null,
+  text text not null,
+  classification text not null,
+  misleading_tags text[] not null,
+  trustworthy_sources boolean not null,
+  is_media_note boolean,
+  status text,
+  test_result jsonb,
+  created_at timestamp with time zone not null,
+  constraint notes_pkey PRIMARY KEY (user_id, id),
+  constraint notes_once UNIQUE (user_id, test_mode, post_id),
+  constraint notes_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE,
+  constraint notes_check CHECK (((test_mode = (status IS NULL)) AND (test_mode = (test_result IS NOT NULL))))
+);
+CREATE INDEX notes_written ON notes USING btree (user_id, test_mode, id);
 
 create table oauth1_access_tokens (
   token_hash bytea not null,
