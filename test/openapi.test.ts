@@ -60,7 +60,7 @@ test('docs/rate-limits.md lists the limit of every operation', async () => {
     .sort(([a], [b]) => (a < b ? -1 : 1))
     .map(
       ([name, { max, windowSeconds, used }]) =>
-        `| \`${name}\` | ${max} | ${windowSeconds / 60} min | ${used.length > 3 ? `${used.slice(0, 2).join(', ')} and ${used.length - 2} more` : used.join(', ')} |`
+        `| \`${name}\` | ${max} | ${windowSeconds < 60 ? `${windowSeconds} s` : `${windowSeconds / 60} min`} | ${used.length > 3 ? `${used.slice(0, 2).join(', ')} and ${used.length - 2} more` : used.join(', ')} |`
     )
   const page = `# Rate limits
 

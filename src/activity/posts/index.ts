@@ -3,19 +3,27 @@ import type { FastifyInstance } from 'fastify'
 import type { Deps } from '../../deps.ts'
 import type { Product, PublishDeps } from '../events.ts'
 import { forgetPostsJob, keepPosts } from './posts.ts'
+import type { SearchDeps } from './search-query.ts'
+import { searchRoutes } from './search-routes.ts'
 
 export interface Posts {
   product: Product
   v2(app: FastifyInstance, publishing: PublishDeps): void
 }
 
+/** Some tenths of a second, while others get their turns. */
+const LOOKS_PER_REQUEST_MAX = 20_000
+
 export function createPosts(deps: Deps): Posts {
-  const { clock, config } = deps
+  const { clock, config, database } = deps
   const retentionMs = config.HERALD_POSTS_RETENTION
+  const search: SearchDeps = { db: database.db, clock, retentionMs, looksMax: LOOKS_PER_REQUEST_MAX }
   deps.jobs.add(forgetPostsJob(retentionMs))
 
   return {
     product: keepPosts({ clock, retentionMs }),
-    v2() {}
+    v2(app) {
+      searchRoutes(app, search)
+    }
   }
 }
