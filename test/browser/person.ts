@@ -19,6 +19,18 @@ export interface Visitor {
   close(): Promise<void>
 }
 
+/** Visits that a failed test left open, with what they had noticed. */
+const open = new Map<Page, string[]>()
+
+/** After a test that failed: what its pages showed, so that the report says more than what was waited for. */
+export async function tellWhatWasSeen() {
+  for (const [page, faults] of open) {
+    const text = await page.evaluate('document.body.innerText').catch(() => '')
+    console.log(`${page.url()} showed: ${String(text).slice(0, 1_500)}\nfaults: ${faults.join('\n')}`)
+    await page.context().close()
+  }
+}
+
 export async function visit(browser: Browser, baseURL: string, { width = 1280, height = 900 } = {}): Promise<Visitor> {
   const context = await browser.newContext({
     baseURL,
@@ -29,6 +41,12 @@ export async function visit(browser: Browser, baseURL: string, { width = 1280, h
   context.setDefaultTimeout(10_000)
   const page = await context.newPage()
   const faults: string[] = []
+  open.set(page, faults)
+  page.on('close', () => open.delete(page))
+  page.on('requestfailed', (request) => {
+    // A page that is left drops what it still asks for.
+    if (request.failure()?.errorText !== 'net::ERR_ABORTED') faults.push(`no answer from ${request.url()}`)
+  })
   page.on('console', (message) => {
     if (message.type() === 'error' || message.type() === 'warning') faults.push(message.text())
   })

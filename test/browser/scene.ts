@@ -1,5 +1,6 @@
 /** A whole Herald that listens, with its console built, and a browser in front of it: what every browser test begins with. */
 import assert from 'node:assert/strict'
+import { afterEach, type TestContext } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Browser } from 'playwright-core'
 import { createConsoleBuild } from '../../src/console/build.ts'
@@ -8,6 +9,7 @@ import { startApp, type TestApp } from '../app.ts'
 import type { Cleanup } from '../database.ts'
 import { givenUser } from '../given.ts'
 import { launchBrowser } from './chromium.ts'
+import { tellWhatWasSeen } from './person.ts'
 
 export const PASSWORD = 'a good long password'
 /** What a browser logs about an answer that a story provokes. */
@@ -32,6 +34,9 @@ export async function startScene(t: Cleanup, env: Record<string, string> = {}): 
   const { main: base } = await app.listen()
   const browser = await launchBrowser()
   t.after(() => browser.close())
+  afterEach(async (test) => {
+    if (!(test as TestContext).passed) await tellWhatWasSeen()
+  })
   await built(app)
   const user = await givenUser(app, { username: 'olga', password: PASSWORD })
   const entry = { list: ALLOW_LISTS.operators, subject_kind: 'user', subject_id: user.id } as const
