@@ -11,6 +11,7 @@ import { eventTailRoutes } from './event-tail.ts'
 import type { Product, PublishDeps } from './events.ts'
 import { forgetNewsJob, keepNews } from './news/news.ts'
 import { newsRoutes } from './news/news-routes.ts'
+import { noteAdminRoutes, noteRoutes } from './notes/note-routes.ts'
 import { operatorRoutes } from './operator-routes.ts'
 import { createPosts } from './posts/index.ts'
 import { forgetNamesJob } from './published-names.ts'
@@ -51,11 +52,13 @@ export function createActivity(deps: Deps, { delivery }: Webhooks): Domain {
       streaming.v2(app)
       posts.v2(app, publishing)
       newsRoutes(app, { db: database.db, clock })
+      noteRoutes(app, { db: database.db, clock, limiter: deps.limiter })
     },
     admin(app) {
       eventRoutes(app, publishing)
       eventTailRoutes(app, { db: database.db, clock })
       operatorRoutes(app, database.db)
+      noteAdminRoutes(app, { db: database.db, clock })
       streaming.admin(app)
     },
     start: streaming.start,

@@ -22,6 +22,7 @@ const ROUTES: [product: Product, method: string, url: string][] = [
   ['filtered_stream', 'GET', '/tweets/search/stream/rules'],
   ['filtered_stream', 'GET', '/tweets/search/stream'],
   ['filtered_stream', 'GET', '/tweets/search/webhooks'],
+  ['activity', 'GET', '/news/1'],
   ['powerstream', 'GET', '/powerstream/rules']
 ]
 
