@@ -1,10 +1,11 @@
 /** Posts that a user may write a note on: those that Herald knows, that they may see and have not written one on. */
 import { type RawBuilder, sql } from 'kysely'
 import { isoTime } from '../../clock.ts'
-import { decodeToken, encodeToken } from '../../http/paging-tokens.ts'
 import { invalidRequest } from '../../http/problems.ts'
-import { type FieldQuery, projectPost, selectionOf } from '../filtered-stream/post-fields.ts'
-import { POST_COLUMNS, postFrom, type StoredPost, visibleTo } from '../posts/posts.ts'
+import type { FieldQuery } from '../filtered-stream/post-fields.ts'
+import { POST_COLUMNS, postFrom, visibleTo } from '../posts/posts.ts'
+import { shown } from '../posts/search.ts'
+import { decodePosition, encodePosition } from '../posts/search-tokens.ts'
 import type { NoteDeps } from './notes.ts'
 
 export interface EligibleQuery extends FieldQuery {
@@ -17,9 +18,7 @@ export interface EligibleQuery extends FieldQuery {
 const HOUR_MS = 3_600_000
 /** How far a feed reaches back; without a size, as far as posts are kept. */
 const FEED_SIZES: Record<string, number> = { small: 24 * HOUR_MS, large: 168 * HOUR_MS }
-const TOKEN = 'notes.eligible'
-/** Tokens hold no negative numbers, and posts may claim to be older than 1970. */
-const TIME_OFFSET = 1n << 53n
+const LIST = 'notes.eligible'
 
 const refuse = (name: string, value: string, why: string) =>
   invalidRequest({
@@ -43,32 +42,10 @@ function feedOf(text: string) {
   return feed
 }
 
-/** Two halves: when, with the length of the id (which may start with zeros), and the id. */
-const tokenOf = ({ created_at, id }: StoredPost) =>
-  [((BigInt(Date.parse(created_at)) + TIME_OFFSET) << 5n) | BigInt(id.length), BigInt(id)]
-    .map((half) => encodeToken({ direction: 'next', id: half }, TOKEN))
-    .join('')
-
 function positionOf(token: string) {
-  const [time, id] = [token.slice(0, 16), token.slice(16)].map((half) => decodeToken(half, TOKEN)?.id)
-  const ms = time === undefined ? Number.NaN : Number((time >> 5n) - TIME_OFFSET)
-  if (time === undefined || id === undefined || Number.isNaN(new Date(ms).getTime()))
-    throw refuse('pagination_token', token, 'is not valid')
-  return { created_at: isoTime(ms), id: id.toString().padStart(Number(time & 31n), '0') }
-}
-
-type Included = Record<string, unknown>[]
-
-/** What each post brings along, once; media have a key instead of an id. */
-function together(all: readonly (Record<string, Included> | undefined)[]) {
-  const kinds = new Map<string, Map<unknown, Record<string, unknown>>>()
-  for (const includes of all)
-    for (const [kind, things] of Object.entries(includes ?? {})) {
-      const known = kinds.get(kind) ?? new Map<unknown, Record<string, unknown>>()
-      for (const thing of things) known.set(thing.id ?? thing.media_key, thing)
-      kinds.set(kind, known)
-    }
-  return Object.fromEntries([...kinds].map(([kind, things]) => [kind, [...things.values()]]))
+  const position = decodePosition(token, LIST)
+  if (!position) throw refuse('pagination_token', token, 'is not valid')
+  return position
 }
 
 /** Newest first. */
@@ -92,17 +69,13 @@ export async function eligiblePosts({ db, clock }: NoteDeps, userId: string, que
     select ${POST_COLUMNS} from posts p where ${sql.join(conditions, sql` and `)}
     order by p.created_at desc, p.id desc limit ${max_results + 1}`.execute(db)
   const page = rows.slice(0, max_results).map(postFrom)
-  const shown = page.filter(({ payload }) => lang === undefined || payload.lang === lang)
-  const selection = selectionOf(query)
-  const projected = shown.map((post) => projectPost(post, selection))
-  const includes = together(projected.map((post) => post.includes as Record<string, Included> | undefined))
+  const eligible = page.filter(({ payload }) => lang === undefined || payload.lang === lang)
   return {
-    data: projected.map(({ data }) => data),
-    ...(Object.keys(includes).length > 0 && { includes }),
+    ...shown(eligible, query),
     meta: {
-      ...(shown.length > 0 && { newest_id: shown[0]!.id, oldest_id: shown.at(-1)!.id }),
-      result_count: shown.length,
-      ...(rows.length > max_results && { next_token: tokenOf(page.at(-1)!) })
+      ...(eligible.length > 0 && { newest_id: eligible[0]!.id, oldest_id: eligible.at(-1)!.id }),
+      result_count: eligible.length,
+      ...(rows.length > max_results && { next_token: encodePosition(page.at(-1)!, LIST) })
     }
   }
 }

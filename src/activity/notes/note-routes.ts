@@ -53,6 +53,7 @@ const Written = Type.Object({
 const Eligible = Type.Object({
   test_mode: Type.Boolean(),
   ...Paging(100, 10),
+  pagination_token: Type.Optional(Type.String({ minLength: 1, description: '`next_token` of an earlier answer.' })),
   post_selection: Type.Optional(
     Type.String({
       minLength: 1,
