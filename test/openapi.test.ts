@@ -70,7 +70,8 @@ Windows are fixed, start at the first request and are shared by all nodes. Every
 user asks; those of \`/12\` per user, reads below an account per account. \`with_total_count=true\` is limited to 200 per 15 minutes
 and endpoint besides (\`ads.with_total_count\`), anonymous requests to 450 per address (\`v2.anonymous\`, \`ads.anonymous\`). OAuth
 endpoints count per app, endpoint and address; those that name no app 450 per address (\`oauth.stranger\`), the pages on which people
-consent 1500 (\`oauth.page\`), everything OAuth from one address 6000 (\`oauth.address\`). Notes are limited to 250 a day and user
+consent 1500 (\`oauth.page\`), everything OAuth from one address 6000 (\`oauth.address\`). An app makes 10,000 posts a day
+at most, whoever it posts for (\`v2.posts.of_app\`). Notes are limited to 250 a day and user
 besides (\`v2.notes.create_per_day\`).
 
 Another number for a name: \`HERALD_RATE_LIMIT_OVERRIDES=ads.writes=900,v2.webhooks.create=50\`. Counting without refusing:

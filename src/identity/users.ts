@@ -97,6 +97,17 @@ export const findUserByName = (db: Db, username: string) =>
     .where((eb) => eb(eb.fn<string>('lower', ['username']), '=', username.toLowerCase()))
     .executeTakeFirst()
 
+/** Those of them that exist, whatever the case. */
+export const findUsersByName = async (db: Db, usernames: readonly string[]): Promise<User[]> => {
+  if (usernames.length === 0) return []
+  const names = [...new Set(usernames.map((name) => name.toLowerCase()))]
+  return db
+    .selectFrom('users')
+    .select(PUBLIC_COLUMNS)
+    .where((eb) => eb(eb.fn<string>('lower', ['username']), '=', eb.fn.any(eb.val(names))))
+    .execute()
+}
+
 export async function getUser(db: Db, id: string): Promise<User> {
   const user = await findUser(db, id)
   if (!user) throw notFound('USER_NOT_FOUND', `User ${id} was not found`)

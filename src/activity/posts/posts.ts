@@ -1,7 +1,9 @@
 /** The posts that Herald keeps: every published post.create, until its deletion or the end of its time. */
 import { CompiledQuery, sql } from 'kysely'
 import { type Clock, isoTime } from '../../clock.ts'
+import { forbidden } from '../../errors.ts'
 import { readStored } from '../../http/json.ts'
+import { resourceNotFound } from '../../http/problems.ts'
 import { type Db, planOnce } from '../../storage/db.ts'
 import { defineJob } from '../../storage/jobs.ts'
 import type { Incoming, Product } from '../events.ts'
@@ -44,6 +46,14 @@ export async function findPosts(db: Db, ids: readonly string[]): Promise<StoredP
   if (ids.length === 0) return []
   const { rows } = await sql<PostRow>`select ${POST_COLUMNS} from posts p where p.id = any(${ids}::text[])`.execute(db)
   return rows.map(postFrom)
+}
+
+/** Somebody's post, if it is theirs. A protected one of others does not exist to them. */
+export async function ownPost(db: Db, userId: string, id: string, parameter: string): Promise<StoredPost> {
+  const [post] = await findPosts(db, [id])
+  if (!post || (post.protected && post.author_id !== userId)) throw resourceNotFound('tweet', parameter, id)
+  if (post.author_id !== userId) throw forbidden('FORBIDDEN', `Post ${id} is not yours.`)
+  return post
 }
 
 /** Posts of protected authors are shown to nobody else, whether they protected them then or do now. */
@@ -118,10 +128,12 @@ async function keep(tx: Db, made: readonly Incoming[], clock: Clock) {
   )
 }
 
-const olderVersions = ({ payload }: PublishedEvent): string[] =>
-  Array.isArray(payload.edit_history_tweet_ids)
-    ? payload.edit_history_tweet_ids.filter((id) => typeof id === 'string' && id !== payload.id)
-    : []
+/** All versions up to this one, oldest first. */
+export const historyOf = ({ payload: { id, edit_history_tweet_ids } }: Pick<PublishedEvent, 'payload'>): string[] => {
+  const told = Array.isArray(edit_history_tweet_ids) ? edit_history_tweet_ids : []
+  return [...told.filter((each) => typeof each === 'string' && each !== id), id as string]
+}
+const olderVersions = (event: PublishedEvent) => historyOf(event).slice(0, -1)
 
 /** Older versions stay, but are not found any more. Nobody's edit replaces somebody else's post. */
 async function replaceVersions(tx: Db, edits: readonly Incoming[]) {
