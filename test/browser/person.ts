@@ -71,6 +71,8 @@ export async function visit(browser: Browser, baseURL: string, { width = 1280, h
       }
       await page.getByRole('button', { name: 'Sign in', exact: true }).click()
       await page.waitForURL(({ pathname }) => pathname !== '/sign-in')
+      // A person goes on when the page is there.
+      await page.getByRole('heading', { level: 1 }).filter({ hasNotText: 'Sign in' }).first().waitFor()
     },
     async checkAccess(what) {
       for (const colorScheme of ['light', 'dark'] as const) {
