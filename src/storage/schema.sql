@@ -820,6 +820,22 @@ create table oauth2_refresh_tokens (
 CREATE INDEX oauth2_refresh_tokens_grant ON oauth2_refresh_tokens USING btree (grant_id);
 CREATE INDEX oauth2_refresh_tokens_rotated_at ON oauth2_refresh_tokens USING btree (rotated_at) WHERE (rotated_at IS NOT NULL);
 
+create table post_usage (
+  project_id text collate "C" not null,
+  day date not null,
+  app_id text collate "C" not null,
+  posts bigint not null,
+  constraint post_usage_pkey PRIMARY KEY (project_id, day, app_id)
+);
+CREATE INDEX post_usage_day ON post_usage USING btree (day);
+
+create table post_usage_progress (
+  id boolean default true not null,
+  counted_until timestamp with time zone not null,
+  constraint post_usage_progress_pkey PRIMARY KEY (id),
+  constraint post_usage_progress_id_check CHECK (id)
+);
+
 create table posts (
   id text collate "C" not null,
   author_id text collate "C" not null,

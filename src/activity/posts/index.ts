@@ -6,6 +6,8 @@ import { postRoutes } from './post-routes.ts'
 import { forgetPostsJob, keepPosts } from './posts.ts'
 import type { SearchDeps } from './search-query.ts'
 import { searchRoutes } from './search-routes.ts'
+import { countUsageJob } from './usage.ts'
+import { usageRoutes } from './usage-routes.ts'
 
 export interface Posts {
   product: Product
@@ -26,13 +28,14 @@ export function createPosts(deps: Deps): Posts {
     charactersMax: config.HERALD_POST_CHARACTERS_MAX,
     repliesNeedSummons: config.HERALD_REPLIES_NEED_SUMMONS
   }
-  deps.jobs.add(forgetPostsJob(retentionMs))
+  deps.jobs.add(forgetPostsJob(retentionMs), countUsageJob())
 
   return {
     product: keepPosts({ clock, retentionMs }),
     v2(app, publishing) {
       postRoutes(app, { ...writing, publishing })
       searchRoutes(app, search)
+      usageRoutes(app, { db: database.db, clock })
     }
   }
 }
