@@ -23,19 +23,27 @@ const LEFT_OUT = new Set(
 const isIndexed = ({ kind, key }: TermName) =>
   kind === 'token' ? !LEFT_OUT.has(key) : (KEYS as readonly string[]).includes(kind)
 
+const mixed = (hash: number, text: string) => {
+  for (let at = 0; at < text.length; at++) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193)
+  return hash
+}
+const begun = new Map<string, number>()
+
 /** FNV-1a, as a signed integer. Two terms with one hash cost a look at the post; a changed hash would lose stored ones. */
-function hashOf({ kind, key }: TermName): number {
-  let hash = 0x811c9dc5
-  for (const text of [kind, ' ', key])
-    for (let at = 0; at < text.length; at++) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193)
-  return hash | 0
+function hashOf(kind: TermName['kind'], key: string): number {
+  let hash = begun.get(kind)
+  if (hash === undefined) {
+    hash = mixed(0x811c9dc5, `${kind} `)
+    begun.set(kind, hash)
+  }
+  return mixed(hash, key) | 0
 }
 
 export function termsOf(post: PostView): number[] {
   const terms = new Set<number>()
   for (const { tokens } of post.contents)
-    for (const key of tokens) if (!LEFT_OUT.has(key)) terms.add(hashOf({ kind: 'token', key }))
-  for (const kind of KEYS) for (const key of keysOfPost[kind](post)) terms.add(hashOf({ kind, key }))
+    for (const key of tokens) if (!LEFT_OUT.has(key)) terms.add(hashOf('token', key))
+  for (const kind of KEYS) for (const key of keysOfPost[kind](post)) terms.add(hashOf(kind, key))
   return [...terms]
 }
 
@@ -44,5 +52,7 @@ const NOT_INDEXED = 1e9
 /** A post that matches has one of these; undefined when the index cannot tell. */
 export function neededTerms(rule: Rule): number[] | undefined {
   const plan = planOf(rule, (term) => (isIndexed(term) ? expectedShare(term) : NOT_INDEXED))
-  return plan && plan.cost < NOT_INDEXED ? [...new Set(plan.filings.map(({ term }) => hashOf(term)))] : undefined
+  return plan && plan.cost < NOT_INDEXED
+    ? [...new Set(plan.filings.map(({ term }) => hashOf(term.kind, term.key)))]
+    : undefined
 }
