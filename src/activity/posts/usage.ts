@@ -62,12 +62,7 @@ export const countUsageJob = () =>
 
 /** Until when everything is counted now. */
 async function countStep(tx: Db, until: number, now: number): Promise<number> {
-  const { rows } = await sql<{ counted_until: string }>`
-    insert into post_usage_progress (counted_until)
-    select coalesce((select min(created_at) from events), ${isoTime(until)})
-    on conflict (id) do update set counted_until = post_usage_progress.counted_until
-    returning counted_until`.execute(tx)
-  const from = Date.parse(rows[0]!.counted_until)
+  const from = await countedUntil(tx, until)
   if (from >= until) return from
   // Never across midnight: a step is of one day.
   const to = Math.min(from + STEP_MS, until, (Math.floor(from / DAY_MS) + 1) * DAY_MS)
@@ -92,4 +87,18 @@ async function countStep(tx: Db, until: number, now: number): Promise<number> {
   await sql`update post_usage_progress set counted_until = ${isoTime(to)}`.execute(tx)
   await sql`delete from post_usage where day < ${dayOf(now - KEPT_MS)}::date`.execute(tx)
   return to
+}
+
+async function countedUntil(tx: Db, until: number): Promise<number> {
+  const known = await sql<{ counted_until: string }>`select counted_until from post_usage_progress for update`.execute(
+    tx
+  )
+  // The first time it begins with the oldest event that is kept.
+  const { rows } = known.rows[0]
+    ? known
+    : await sql<{ counted_until: string }>`
+        insert into post_usage_progress (counted_until)
+        select coalesce((select min(created_at) from events), ${isoTime(until)})
+        returning counted_until`.execute(tx)
+  return Date.parse(rows[0]!.counted_until)
 }
