@@ -18,7 +18,7 @@ import {
 const HEALTHY = 99
 const BACKLOG = 100_000
 const EVENTS_PER_SECOND = 500
-const ROUNDS = 5
+const ROUNDS = 9
 const ROUND_SECONDS = 4
 const BAR = 1.1
 
@@ -30,6 +30,9 @@ async function poison(bench: Bench) {
       Array.from({ length: 1_000 }, (_, i) => ({ lane, n: n + i }))
     )
   }
+  // What PostgreSQL does about so many new rows is over when a backlog has been there for a while.
+  await bench.database.pool.query('vacuum analyze')
+  await bench.database.pool.query('checkpoint')
 }
 
 export default async function poisonBench() {
@@ -41,10 +44,8 @@ export default async function poisonBench() {
     for (const bench of [clean, poisoned]) await offer(bench, bench.webhooks, EVENTS_PER_SECOND, 2)
     const figures = { clean: [] as number[], poisoned: [] as number[] }
     for (let i = 0; i < ROUNDS; i++) {
-      for (const [name, bench] of [
-        ['clean', clean],
-        ['poisoned', poisoned]
-      ] as const) {
+      const turns = [['clean', clean] as const, ['poisoned', poisoned] as const]
+      for (const [name, bench] of i % 2 === 0 ? turns : turns.reverse()) {
         figures[name].push(percentile(await offer(bench, bench.webhooks, EVENTS_PER_SECOND, ROUND_SECONDS), 0.99))
       }
     }
