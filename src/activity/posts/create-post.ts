@@ -7,7 +7,7 @@ import { newId } from '../../storage/ids.ts'
 import { type PublishDeps, publishEvents } from '../events.ts'
 import { type Json, known, textOf } from '../legacy.ts'
 import { entitiesOf, includesOf, referredPost } from './around.ts'
-import { EDITABLE_MS, EDITS_MAX, type Edited, previousVersion } from './edits.ts'
+import { EDITABLE_MS, EDITS_MAX, type Edited, endOf, previousVersion } from './edits.ts'
 import { type NewPost, refuseContradictions } from './new-post.ts'
 import { refuseUnwelcome, replyText } from './replies.ts'
 
@@ -21,7 +21,8 @@ export interface PostDeps {
 
 export async function createPost(deps: PostDeps, author: UserPrincipal, post: NewPost) {
   refuseContradictions(post, deps.charactersMax)
-  const edited = post.edit_options && (await previousVersion(deps, author, post.edit_options.previous_post_id))
+  const previous = post.edit_options?.previous_post_id
+  const edited = previous === undefined ? undefined : await previousVersion(deps, author, previous)
   const { payload, includes } = await compose(deps, author, post, edited)
   const event = {
     event_type: 'post.create',
@@ -30,9 +31,13 @@ export async function createPost(deps: PostDeps, author: UserPrincipal, post: Ne
     includes,
     occurred_at: payload.created_at
   }
-  // A post is edited once; whoever comes second edits its newest version.
-  const [published] = await publishEvents(deps.publishing, [{ ...event, ...(edited ? { id: edited.name } : {}) }])
-  if (published?.duplicate) throw edited!.replaced()
+  const named = previous === undefined ? event : { ...event, id: endOf(previous) }
+  const [published] = await publishEvents(deps.publishing, [named])
+  if (published?.duplicate) {
+    // Edited or deleted meanwhile; what is gone cannot be found.
+    await previousVersion(deps, author, previous!)
+    throw edited!.replaced()
+  }
   const { id, text, edit_history_tweet_ids } = payload
   return { id, text, edit_history_tweet_ids }
 }

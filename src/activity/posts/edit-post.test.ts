@@ -184,3 +184,15 @@ test("deletes own posts only, and says nothing of others' protected ones", async
   assert.equal((await call('DELETE', `/2/tweets/${open}`, by.headers)).status, 403)
   assert.equal((await findPosts(db, [open, secret])).length, 2)
 })
+
+test('an edit and a deletion at the same time leave no version of a deleted post', async () => {
+  const { user, posted, edit, remove } = await author()
+  for (let i = 0; i < 8; i++) {
+    const first = await posted()
+    const [edited, removed] = await Promise.all([edit(first), remove(first)])
+
+    assert.equal(removed.status, 200, JSON.stringify(removed.body))
+    assert.ok([201, 400, 404].includes(edited.status), JSON.stringify(edited.body))
+    assert.deepEqual(await found(`from:${user.id}`), [])
+  }
+})

@@ -12,9 +12,10 @@ import { findPosts, historyOf, ownPost, type StoredPost } from './posts.ts'
 export const EDITABLE_MS = 3_600_000
 export const EDITS_MAX = 5
 
+/** An edit and a deletion are published under this name, so that a version ends once: whoever comes second finds it taken. */
+export const endOf = (id: string) => `end of post ${id}`
+
 export interface Edited {
-  /** Published under this name a second time, an edit is none. */
-  name: string
   replaced(): Error
   history: string[]
   controls: Json
@@ -45,7 +46,6 @@ export async function previousVersion({ db, clock }: PostDeps, { user }: UserPri
   if (remaining < 1) throw forbidden('FORBIDDEN', `A post can be edited ${EDITS_MAX} times.`)
   const references = objectsIn(post.payload.referenced_tweets).filter(({ type }) => type === 'replied_to')
   return {
-    name: `edit of post ${id}`,
     replaced,
     history: historyOf(post),
     controls: { editable_until: isoTime(until), edits_remaining: remaining - 1, is_edit_eligible: true },
