@@ -9,6 +9,7 @@ import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Clock, isoTime } from '../clock.ts'
 import { createAuthority, issueCertificate } from '../tools/certificates.ts'
+import { bodyOf } from '../tools/listen.ts'
 import type { Behaviour } from '../tools/listen-behaviour.ts'
 import { crcAnswer, type Verdict, verifySignature, verifyStandard } from '../tools/listen-verify.ts'
 
@@ -62,7 +63,7 @@ export function createInbox({ clock, signatureHeader, secretsOf }: InboxOptions)
   async function handle(req: IncomingMessage, res: ServerResponse) {
     const [path = '', query = ''] = (req.url ?? '').split('?', 2)
     const appId = /^\/([0-9]{1,19})$/.exec(path)?.[1]
-    const body = await bodyOf(req)
+    const body = await bodyOf(req, BODY_BYTES_MAX)
     const [secret] = appId ? await secretsOf(appId) : []
     if (!appId || secret === undefined || !body) return void res.writeHead(404).end()
     const crcToken = new URLSearchParams(query).get('crc_token')
@@ -132,20 +133,4 @@ export function createInbox({ clock, signatureHeader, secretsOf }: InboxOptions)
     }
   }
   return inbox
-}
-
-/** undefined when it is too long, or the sender went away. */
-async function bodyOf(req: IncomingMessage): Promise<Buffer | undefined> {
-  const chunks: Buffer[] = []
-  let bytes = 0
-  try {
-    for await (const chunk of req as AsyncIterable<Buffer>) {
-      bytes += chunk.length
-      if (bytes > BODY_BYTES_MAX) return undefined
-      chunks.push(chunk)
-    }
-  } catch {
-    return undefined
-  }
-  return Buffer.concat(chunks)
 }

@@ -66,7 +66,7 @@ export async function startReceiver(options: ReceiverOptions): Promise<Receiver>
 
   async function handle(req: IncomingMessage, res: ServerResponse) {
     const { method = '', url = '', headers } = req
-    const body = await bodyOf(req)
+    const body = await bodyOf(req, BODY_BYTES_MAX)
     if (!body) return void res.destroy()
     const [path = '', query = ''] = url.split('?', 2)
     const crcToken = new URLSearchParams(query).get('crc_token')
@@ -131,13 +131,13 @@ export async function startReceiver(options: ReceiverOptions): Promise<Receiver>
 }
 
 /** undefined when it is too long, or the sender went away. */
-async function bodyOf(req: IncomingMessage): Promise<Buffer | undefined> {
+export async function bodyOf(req: IncomingMessage, bytesMax: number): Promise<Buffer | undefined> {
   const chunks: Buffer[] = []
   let bytes = 0
   try {
     for await (const chunk of req as AsyncIterable<Buffer>) {
       bytes += chunk.length
-      if (bytes > BODY_BYTES_MAX) return undefined
+      if (bytes > bytesMax) return undefined
       chunks.push(chunk)
     }
   } catch {
